@@ -51,7 +51,8 @@ class Answer(NamedTuple):
 class Impact(NamedTuple):
     """Impulses (m, 3) and moments (m, 3) of a whole impact, and how they were found.
 
-    `share` is that of the restitution that was given back.
+    `share` is that of the restitution that was given back, `compressed` the impulses (m, 3) of
+    compression alone, where all collide at once.
     """
 
     impulses: Array
@@ -59,6 +60,7 @@ class Impact(NamedTuple):
     residual: float
     iterations: int
     share: float
+    compressed: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Collider:
             phase="compression",
         )
         first = self.solve(problem)
-        whole = Impact(first.impulses.copy(), first.moments, first.residual, first.iterations, 1.0)
+        found = first.moments, first.residual, first.iterations
+        whole = Impact(first.impulses.copy(), *found, 1.0, first.impulses)
         given = np.where(newton, 0.0, e)
         second, theta = decompression(problem, first.velocity, first.impulses[:, 0], given)
         if not theta.any():
@@ -167,7 +170,8 @@ def _sum(whole: Impact, more: Answer) -> Impact:
         None if whole.moments is None or more.moments is None else whole.moments + more.moments
     )
     residual, iterations = max(whole.residual, more.residual), whole.iterations + more.iterations
-    return Impact(whole.impulses + more.impulses, moments, residual, iterations, whole.share)
+    impulses = whole.impulses + more.impulses
+    return Impact(impulses, moments, residual, iterations, whole.share, whole.compressed)
 
 
 def _add(total: Impact, impact: Impact, chosen: BoolArray) -> Impact:

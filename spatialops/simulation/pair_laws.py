@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.collision import _layout as col
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.cone import ConeCoulomb
@@ -58,6 +58,8 @@ class PairFriction:
         m.
     viscous : Viscous
         Options of the drag.
+    by_friction : (n,) bool array
+        Whether a pair's drag is its coefficient of friction.
     """
 
     law: Law
@@ -69,6 +71,7 @@ class PairFriction:
     torsion: Array
     rolling: Array
     viscous: Viscous
+    by_friction: BoolArray
 
     def put(self, problem: ContactProblem, pairs: IntArray) -> ContactProblem:
         """The problem whose first contacts are those of `pairs`, with what these have."""
@@ -121,7 +124,11 @@ def pair_friction(scene: Scene, law: Law) -> PairFriction:
     mixed = bool(given)
     special = mixed or moments
     turning = table.torsion, table.rolling
-    return PairFriction(chosen, special, mixed, friction, drag, sides, *turning, viscous)
+    by_friction = np.full(n, own.coefficient is None)
+    by_friction[list(table.laws)] = True
+    return PairFriction(
+        chosen, special, mixed, friction, drag, sides, *turning, viscous, by_friction
+    )
 
 
 def _of_law(name: str, dry: Array, viscous: Viscous, n_f: int) -> tuple[Array, Array, IntArray]:

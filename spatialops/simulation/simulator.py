@@ -354,16 +354,14 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
-            and laws of single pairs; with "rk4" for closures, with `EventDriven` for ground that
-            gives way.
+            For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven;
+            with "rk4" for closures, with `EventDriven` for ground that gives way.
         SolverFailed, ContactError
-            As `step`; for a corrected penetration within the step, for joints at their limits or
-            with dry friction, for impacts one after the other, by Poisson's restitution beside
-            Newton's, or with torsional or rolling friction, with "moreau" for many inelastic
-            arrivals, and free bodies on their own beside closures, for impacts of closed
-            mechanisms, and with `EventDriven` for contacts that touch and approach at the start,
-            change together or have other features later.
+            As `step`; for a corrected penetration within the step, for impacts one after the other,
+            or with torsional or rolling friction, with "moreau" for many inelastic arrivals, and
+            free bodies on their own beside closures, for impacts of closed mechanisms, and with
+            `EventDriven` for contacts that touch and approach at the start, change together or have
+            other features later.
 
         References
         ----------

@@ -16,12 +16,18 @@ OTHER = 9  # link of what it touches; -1: the world
 KIND = 10
 PRESSES = 11  # 1: its normal holds
 OWNER = 12  # of a moment: its contact's point; -1: it is none
-POINT_INTS = 13
+LAW = 13  # its own, or that of its moments
+POINT_INTS = 14
 
 # Laws that the loop does not know; others are numbered in `contact/newton/_layout.py`.
 CONVEX = 100
 DISSIPATION = 101
 COMPLIANT = 102
+
+# Of pairs with laws of their own.
+OWN_LAW = 0
+OWN_DRAG = 1  # 1: its drag is its coefficient of friction
+OWN_INTS = 2
 
 # What ground is that gives way.
 STIFFNESS = 0
@@ -35,11 +41,13 @@ STILL = 0
 FLAT = 1
 ROUND = 2
 SHAPED = 3  # normal and point follow the features of two shapes: `collision/contact_motion`
+JOINT = 4  # none: the rate of a joint, at a stop or with dry friction
 
 OPEN = 0
 STICKING = 1
 SLIDING = 2
 DRAGGED = 3  # by a film, whether it presses or not
+STOPPED = 4  # a joint, by a stop that presses
 
 # Notes, added together.
 AT_LIMIT = 1
@@ -61,6 +69,7 @@ NORMAL = 3  # 3: N, towards the link
 REACH = 6  # r + g / 2
 SIDE = 7  # 1 where the link is A, -1 where it is B
 RADIUS = 8
+ALONG = 8  # of a joint: sign of the rate at which a stop opens, 0 of dry friction
 IMPULSE = 9  # 3: on the link, world axes, N s
 SHARE = 12  # 2: friction along the tangents of what slides, for each unit of the normal impulse
 EDGE = 14  # 2: along the edge of the polygon that friction may move on, where it has one
@@ -180,7 +189,6 @@ BACKWARD = -1
 
 # What the derivative of a step ends with.
 KNOWN = 0
-OF_JOINT = 1  # a stop or dry friction presses
 NOT_KNOWN = 2  # how a contact moves is not known
 SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected

@@ -12,6 +12,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import add3, cross, dot, plus_scaled, scaled, vec3
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.friction.spin_friction import is_moment
+from spatialops.simulation.linearization.joints.joint_rows import is_of_joint
 from spatialops.simulation.linearization.made_step import Made, Room
 from spatialops.simulation.linearization.rows.changes import add_row
 from spatialops.simulation.linearization.touch_both import get
@@ -32,6 +33,8 @@ def put_wrenches(made: Made, room: Room) -> int:
         if is_moment(room, k):
             put_couple(made, room, link, force)
             put_couple(made, room, other, scaled(-1.0, force))
+            continue
+        if is_of_joint(room, k):
             continue
         if link >= 0:
             put_wrench(made, room, link, vec3(room.arms[of.LATE], k, of.ARM), force)
@@ -60,7 +63,7 @@ def put_couple(made: Made, room: Room, link: int, moment: Vec3) -> None:
 def put_levers(made: Made, room: Room) -> None:
     """What arms of contacts' forces change by, beyond those of wrenches fixed to the links."""
     for k in range(room.results[of.COUNT]):
-        if room.point_ints[k, of.STATUS] == of.OPEN:
+        if room.point_ints[k, of.STATUS] == of.OPEN or is_of_joint(room, k):
             continue
         if is_moment(room, k):
             if room.point_ints[k, of.KIND] != of.STILL:

@@ -73,18 +73,26 @@ def was_there(touched: Touched, room: Room, k: int) -> bool:
 
 @kernel
 def let_go(touched: Touched, room: Room, k: int) -> None:
-    """A dragged point parts, if of its impulse and its speed that is the one which is no rounding.
+    """A point parts, if of its impulse and its speed that is the one which is no rounding.
 
-    Velocities at the end must have been looked at.
+    Velocities at the end must have been looked at. Moments go with their contacts.
     """
     ints = room.point_ints
-    if ints[k, of.STATUS] != of.DRAGGED or not ints[k, of.NOTES] & of.HARDLY_PRESSES:
+    owner = ints[k, of.OWNER]
+    if owner >= 0 and ints[owner, of.STATUS] == of.OPEN:
+        ints[k, of.STATUS] = of.OPEN
+    if not ints[k, of.NOTES] & of.HARDLY_PRESSES or room.points[k, of.YIELDS] > 0.0:
         return
     opening = touched.floats[ints[k, of.ROW], col.OPEN]
-    along = dot(vec3(room.points, k, of.NORMAL), end_of_drift(touched, room, k))
-    if along + opening > _SLIP:
+    d = vec3(room.points, k, of.NORMAL)
+    if leans(touched):
+        x, y = room.points[k, of.SHARE], room.points[k, of.SHARE + 1]
+        d = plus(d, along_tangents(tangents_of(touched, room, k), x, y))
+    if dot(d, end_of_drift(touched, room, k)) + opening > _SLIP:
         ints[k, of.PRESSES] = 0
         ints[k, of.NOTES] -= of.HARDLY_PRESSES
+        if ints[k, of.STATUS] != of.DRAGGED:
+            ints[k, of.STATUS] = of.OPEN
 
 
 @kernel
@@ -155,7 +163,7 @@ def leans(touched: Touched) -> bool:
 @inlined
 def resistance_of(touched: Touched, room: Room, k: int) -> float:
     """What resists the motion of point k across the normal, and across its friction if round."""
-    if not is_round(touched.law) or room.point_ints[k, of.STATUS] != of.SLIDING:
+    if not is_round(room.point_ints[k, of.LAW]) or room.point_ints[k, of.STATUS] != of.SLIDING:
         return room.points[k, of.RESISTANCE]
     normal, impulse = vec3(room.points, k, of.NORMAL), vec3(room.points, k, of.IMPULSE)
     end = end_of_drift(touched, room, k)

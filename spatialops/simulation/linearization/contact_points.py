@@ -33,6 +33,7 @@ from spatialops.algebra.vectors import (
 from spatialops.collision import _layout as col
 from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.laws.own_laws import put_own_friction
 from spatialops.simulation.linearization.made_step import Room, Touched
 
 _ALONG = 1e-12  # 1 - cos of what is no angle
@@ -44,24 +45,20 @@ _FILM = 1e-9  # m from where a film ends
 
 @kernel
 def find_points(touched: Touched, room: Room) -> int:
-    """The acting contacts, without moments, and their statuses; a status, KNOWN or not.
+    """The acting contacts, without moments and joints, and their statuses; a status, KNOWN or not.
 
     Poses where they are evaluated must be in the room's `work`.
     """
     room.results[of.COUNT] = room.results[of.HELD] = 0
+    if room.own_friction.size > 0:
+        put_own_friction(touched, room)
     for i in range(touched.contacts):
-        pressed = False
-        for j in range(3):
-            pressed = pressed or touched.floats[i, col.IMPULSE + j] != 0.0
-        own = touched.ints[i, col.CONTACT_FEATURE_A] >= 0
-        if not own and not pressed:
-            continue
+        if touched.ints[i, col.CONTACT_FEATURE_A] < 0:
+            break  # those of joints come last
         room.results[of.FAULTY] = i
-        if not own:
-            return of.OF_JOINT
         if not put_point(touched, i, room):
             put_shaped(touched, i, room)
-    largest = largest_impulse(room)
+    largest = largest_impulse(touched)
     for k in range(room.results[of.COUNT]):
         put_status(touched, room, k, largest)
     return of.KNOWN
@@ -111,6 +108,9 @@ def put_name(touched: Touched, i: int, room: Room, what: tuple[int, int]) -> Non
     room.point_ints[k, of.KIND] = kind
     room.point_ints[k, of.PAIR] = ints[i, col.CONTACT_PAIR]
     room.point_ints[k, of.OWNER] = -1
+    room.point_ints[k, of.LAW] = touched.law
+    if room.own_friction.size > 0:
+        room.point_ints[k, of.LAW] = room.own_laws[ints[i, col.CONTACT_PAIR], of.OWN_LAW]
     room.points[k, of.SIDE] = towards
     p = col.IMPULSE
     push = scaled(floats[i, p], vec3(floats, i, col.NORMAL))
@@ -173,12 +173,12 @@ def on_face(touched: Touched, work: Array, i: int, box: int) -> bool:
 
 
 @kernel
-def largest_impulse(room: Room) -> float:
-    """Largest component of an impulse, N s."""
+def largest_impulse(touched: Touched) -> float:
+    """Largest component of an impulse along contacts' frames, N s, or along joints."""
     largest = 0.0
-    for k in range(room.results[of.COUNT]):
+    for i in range(touched.contacts):
         for j in range(3):
-            largest = max(largest, abs(room.points[k, of.IMPULSE + j]))
+            largest = max(largest, abs(touched.floats[i, col.IMPULSE + j]))
     return largest
 
 
@@ -200,22 +200,23 @@ def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
         points[k, of.EDGE + j] = 0.0
     if normal > 0.0 and normal < NEAR_THE_LIMIT * largest:
         ints[k, of.NOTES] += of.HARDLY_PRESSES
-    if touched.law == VISCOUS:
+    law = ints[k, of.LAW]
+    if law == VISCOUS:
         put_drag(touched, points, ints, k, mu)
     first, second = touched.floats[i, col.IMPULSE + 1], touched.floats[i, col.IMPULSE + 2]
-    if touched.law == NO_SLIP and (first != 0.0 or second != 0.0):
+    if law == NO_SLIP and (first != 0.0 or second != 0.0):
         ints[k, of.STATUS] = of.STICKING  # also of what arrives, and does not press yet
     if ints[k, of.STATUS] != of.OPEN or not normal > 0.0:
         return
     if mu == 0.0:
         ints[k, of.STATUS] = of.SLIDING
         return
-    if touched.law == NO_SLIP:
+    if law == NO_SLIP:
         ints[k, of.STATUS] = of.STICKING
         return
     x = first / (normal * mu)
     y = second / (normal * mu)
-    if is_round(touched.law):
+    if is_round(law):
         put_round_friction(x, y, mu, points, ints, k)
         return
     ints[k, of.STATUS] = put_friction(touched.facets, x, y, mu, points, k)

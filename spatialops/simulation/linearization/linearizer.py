@@ -23,6 +23,7 @@ from spatialops.simulation.linearization.kept_steps import (
     new_kept,
     with_more_room,
 )
+from spatialops.simulation.linearization.laws.own_laws import put_own_laws, with_own_options
 from spatialops.simulation.linearization.made_step import Room, Start, new_room, room_for
 from spatialops.simulation.linearization.next_state import begin_held, part_held
 from spatialops.simulation.linearization.notes import Notes, fault_of
@@ -75,17 +76,18 @@ class Linearizer:
         refuse_scene(stepping)
         model = stepping.scene.model
         of_law = law_of(stepping)
-        own = with_polygon_of(stepping.apart(), of_law)
+        own = with_own_options(with_polygon_of(stepping.apart(), of_law))
+        law = law_to_differentiate(of_law)
+        assert law is not None  # or the scene was refused
         tables = own.tables()
         self._loop = HeldLoop(own, tables, np.zeros(at.LIMITS))
         places = Start(*map(np.zeros, (model.nq, model.nv, model.nv, tables.activation.size)))
         self._start = Held(places)
-        self._room = Held(new_room(model, len(stepping.scene.geoms), len(tables.ints)))
+        room = new_room(model, len(stepping.scene.geoms), len(tables.ints))
+        self._room = Held(put_own_laws(room, own, law))
         self._room.tables.ground[:] = ground_of(of_law)
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
-        self.notes = Notes(stepping.scene)
-        law = law_to_differentiate(of_law)
-        assert law is not None  # or the scene was refused
+        self.notes = Notes(stepping.scene, stepping.joints)
         self._law = law
         tables.control[at.LAW] = law
         self._sound = True
@@ -232,7 +234,7 @@ class Linearizer:
     def fault(self, status: int) -> ContactError:
         """Why a derivative is not known."""
         loop = self._loop
-        return ContactError(fault_of(loop.stepping.scene, loop.tables, self._room.tables, status))
+        return ContactError(fault_of(loop.stepping, loop.tables, self._room.tables, status))
 
     def forget(self) -> None:
         """Begin the next step without what the last ones have found."""

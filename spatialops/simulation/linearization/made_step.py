@@ -90,6 +90,7 @@ class Touched(NamedTuple):
     film: float  # of a drag
     length: float  # of the piece, s
     left: float  # of it after the state where contacts are evaluated
+    joint_floats: Array  # of stops and dry friction
 
 
 class Pulls(NamedTuple):
@@ -145,6 +146,12 @@ class Room(NamedTuple):
     results : (RESULTS,) int array
     ground : (GROUND,) array
         Of a law under which it gives way.
+    own_laws : (n_pairs, OWN_INTS) int array
+        Where pairs have laws of their own, else without rows.
+    own_friction : (n_pairs,) array
+        Coefficients under these, or drags.
+    moments : (1,) int array
+        Law of moments there.
     lone : (bodies,) int array
         First links of lone bodies, in the first places.
     lone_moves : (bodies, LONE_TABLES, 6, 6) array
@@ -183,12 +190,18 @@ class Room(NamedTuple):
     order: IntArray
     results: IntArray
     ground: Array
+    own_laws: IntArray
+    own_friction: Array
+    moments: IntArray
     lone: IntArray
     lone_moves: Array
     places: Array
     motions: Array
     of_pair: Array
     names_of_pair: IntArray
+
+
+OF_PAIRS = ("own_laws", "own_friction", "moments")
 
 
 def new_room(model: Model, geoms: int, m: int) -> Room:
@@ -227,6 +240,9 @@ def room_of(where: IntArray, n_bodies: int, geoms: int, m: int) -> Room:
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
         ground=np.zeros(of.GROUND),
+        own_laws=np.zeros((0, of.OWN_INTS), dtype=np.int64),
+        own_friction=np.zeros(0),
+        moments=np.zeros(1, dtype=np.int64),
         lone=np.zeros(n // 6, dtype=np.int64),
         lone_moves=np.zeros((n // 6, of.LONE_TABLES, 6, 6)),
         places=unturned(geoms),
@@ -249,7 +265,8 @@ def room_for(t: Tables, held: Held) -> Held:
     if len(room.points) >= m:
         return held
     larger = room_of(room.spans, len(room.wrenches), len(room.places) - 1, m)
-    return Held(larger._replace(ground=room.ground))
+    laws = {name: getattr(room, name) for name in ("ground", *OF_PAIRS)}
+    return Held(larger._replace(**laws))
 
 
 @merged
@@ -303,6 +320,7 @@ def touched(t: Tables) -> Touched:
         t.settings[at.FILM],
         t.monitor[at.PIECE],
         remaining_time(t),
+        t.joint_floats,
     )
 
 

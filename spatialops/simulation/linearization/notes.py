@@ -8,10 +8,13 @@ from spatialops._arrays import IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.contact_names import joint_row_names
+from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.tables import Tables
 
-STATUSES = ("open", "sticking", "sliding", "dragged")
+STATUSES = ("open", "sticking", "sliding", "dragged", "stopped")
 _MOST = 1024  # texts that are kept
 
 _NOTES = {
@@ -28,15 +31,13 @@ _NOTES = {
     of.TOGETHER: "arrives with others; the time of the lowest gap is taken",
 }
 _OF_CONTACTS = {
-    of.OF_JOINT: "stops and dry friction of joints are not known yet",
     of.NOT_KNOWN: "its point is the middle of edges or faces that lie on each other, and "
     "which that is changes by jumps",
 }
 _FAULTS = {
     of.SEVERAL: "motion so fast that the step was cut without an impact is not known yet",
-    of.OTHER_IMPACTS: "impacts one after the other, with Poisson's restitution in a scene that has "
-    "Newton's too, with Newton's under laws whose slips part, or in which the law "
-    "'max-dissipation' lets one contact hold another are not known yet",
+    of.OTHER_IMPACTS: "impacts one after the other, or in which the law 'max-dissipation' lets one "
+    "contact hold another are not known yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
     of.SPUN: "impacts with torsional or rolling friction are not known yet",
@@ -49,16 +50,21 @@ _FAULTS = {
 }
 
 
-def contact_name(scene: Scene, pair: int) -> str:
-    """Who touches."""
-    return " on ".join(scene.pair_names(pair)) if 0 <= pair < len(scene.pairs) else "a joint"
+def contact_name(scene: Scene, joints: JointRows, pair: int) -> str:
+    """Who touches, or the joint and its limit."""
+    n = len(scene.pairs)
+    if pair < n:
+        return " on ".join(scene.pair_names(pair))
+    joint, what = joint_row_names(scene.model, joints, pair - n)
+    return f"joint {joint!r}, {what}"
 
 
 class Notes:
     """What is said of contacts of a scene; words once found are kept."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, joints: JointRows) -> None:
         self._scene = scene
+        self._joints = joints
         self._said: dict[bytes, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     def of(self, found: IntArray) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -77,7 +83,7 @@ class Notes:
         return self._said[key]
 
     def _notes(self, ints: list[int]) -> Iterator[str]:
-        name, notes = contact_name(self._scene, ints[of.PAIR]), ints[of.NOTES]
+        name, notes = contact_name(self._scene, self._joints, ints[of.PAIR]), ints[of.NOTES]
         name += ", spin" if ints[of.OWNER] >= 0 else ""
         gap = "open" if notes & of.OPENS else "closed"
         for note, text in _NOTES.items():
@@ -85,10 +91,11 @@ class Notes:
                 yield f"{name}: {text.format(status=STATUSES[ints[of.STATUS]], gap=gap)}"
 
 
-def fault_of(scene: Scene, t: Tables, room: Room, status: int) -> str:
+def fault_of(stepping: Stepping, t: Tables, room: Room, status: int) -> str:
     """Why a step's derivative is not known."""
     if status in _FAULTS:
         return f"linearize: {_FAULTS[status]}"
     row = int(room.results[of.FAULTY])
-    name = contact_name(scene, int(t.ints[row, col.CONTACT_PAIR]))
+    pair = int(t.ints[row, col.CONTACT_PAIR])
+    name = contact_name(stepping.scene, stepping.joints, pair)
     return f"linearize: {name}: {_OF_CONTACTS[status]}"

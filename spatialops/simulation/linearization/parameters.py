@@ -76,9 +76,9 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
     smooth = inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
     by_friction = np.zeros((m, len(t.pairs)))
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
-        if ints[of.STATUS] == of.DRAGGED and t.settings[at.VISCOSITY] < 0.0:
+        if ints[of.STATUS] == of.DRAGGED and _is_dragged_by_mu(t, room, int(ints[of.PAIR])):
             by_friction[_lines(ints), ints[of.PAIR]] += _drag(t, room, k)
-        if ints[of.STATUS] != of.SLIDING:
+        if ints[of.STATUS] != of.SLIDING or ints[of.KIND] == of.JOINT:
             continue
         rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
         push, turned = friction_of_mu(t, room, k)
@@ -115,6 +115,13 @@ def _lines(ints: IntArray) -> slice:
     """Lines of a point along its tangents, which are its last two."""
     end = int(ints[of.FIRST_LINE] + ints[of.LINES])
     return slice(end - 2, end)
+
+
+def _is_dragged_by_mu(t: Tables, room: Room, pair: int) -> bool:
+    """Whether the drag of a pair is its coefficient of friction."""
+    if len(room.own_laws):
+        return bool(room.own_laws[pair, of.OWN_DRAG])
+    return bool(t.settings[at.VISCOSITY] < 0.0)
 
 
 def _drag(t: Tables, room: Room, k: int) -> Array:

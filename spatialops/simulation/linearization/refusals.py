@@ -11,11 +11,13 @@ from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.convex import Convex
+from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import Law
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.pairwise import Pairwise
 from spatialops.contact.laws.viscous import Viscous
-from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
+from spatialops.contact.newton._layout import CONE, NO_SLIP, POLYGON, VISCOUS
 from spatialops.errors import ArgumentError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -50,6 +52,8 @@ def law_to_differentiate(law: Law | None) -> int | None:
         return of.COMPLIANT
     if isinstance(law, MaxDissipation) and law.regularization is None:
         return of.DISSIPATION
+    if isinstance(law, (Pairwise, Coulomb)):
+        return POLYGON
     for kind, number in ((ConeCoulomb, CONE), (NoSlip, NO_SLIP), (Viscous, VISCOUS)):
         if isinstance(law, kind):
             return number
@@ -83,12 +87,9 @@ def refuse_scene(stepping: Stepping) -> None:
             "linearize: closures whose frame is driven are not known yet; distances and couplers "
             "may be driven"
         )
-    law, pairs = law_of(stepping), stepping.external.pairs
-    if pairs.mixed or law_to_differentiate(law) is None:
+    law = law_of(stepping)
+    if law_to_differentiate(law) is None:
         raise ArgumentError(
             f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "
-            "'max-dissipation', 'no-slip', 'frictionless', 'viscous' or Compliant, and no pairs "
-            "with laws of their own"
+            "'max-dissipation', 'no-slip', 'frictionless', 'viscous' or Compliant"
         )
-    if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
-        raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")

@@ -22,7 +22,8 @@ class Linearization(NamedTuple):
         By joint forces.
     statuses : tuple of str
         What the contacts of the step do: "open", "sticking", "sliding", or "dragged" by a viscous
-        law.
+        law; behind them joints with dry friction, "sticking" or "sliding", and at stops, "stopped"
+        or "open".
     switching : tuple of str
         Contacts that are about to do something else, and which one-sided derivative was taken.
     """

@@ -52,6 +52,11 @@ from spatialops.simulation.linearization.friction.slip_turning import (
 )
 from spatialops.simulation.linearization.friction.spin_friction import find_moments, is_moment
 from spatialops.simulation.linearization.friction.spin_lines import put_moment_lines
+from spatialops.simulation.linearization.joints.joint_rows import (
+    find_joints,
+    is_of_joint,
+    put_joint_row,
+)
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
 from spatialops.simulation.linearization.resistance import differentiate_resistance
 from spatialops.simulation.linearization.rows.changes import add_lead, to_start
@@ -67,6 +72,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     status = find_points(touched, room)
     if status != of.KNOWN:
         return status
+    find_joints(touched, room)
     find_moments(touched, room)
     put_velocities(made, room)
     status = look_at_points(made, touched, room)
@@ -94,6 +100,9 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     for k in range(room.results[of.COUNT]):
         if is_moment(room, k):
             put_moment_lines(made, touched, room, k)
+            continue
+        if is_of_joint(room, k):
+            put_joint_row(made, touched, room, k)
             continue
         note_velocities(made, touched, room, k)
         if room.point_ints[k, of.STATUS] != of.OPEN:

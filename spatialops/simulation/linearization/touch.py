@@ -44,6 +44,7 @@ from spatialops.simulation.linearization.friction.spin_friction import (
     is_moment,
     look_at_spins,
 )
+from spatialops.simulation.linearization.joints.joint_rows import is_of_joint, look_at_joint
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 from spatialops.simulation.linearization.shapes.shaped_contacts import put_motions
 from spatialops.simulation.linearization.touch_both import clear_rows, look_at_both
@@ -115,6 +116,8 @@ def look(made: Made, room: Room, v: Array, which: int) -> None:
     for k in range(room.results[of.COUNT]):
         if is_moment(room, k):
             look_at_spins(made.tree, work, table, room, k, which)
+        elif is_of_joint(room, k):
+            look_at_joint(room, k, v, which)
         elif room.point_ints[k, of.KIND] != of.STILL:
             look_at_both(made.tree, work, table, room, k, which)
         elif which == of.END or which == of.FREE:

@@ -91,6 +91,8 @@ class ExternalSolver:
         Problems that the loop could not solve by itself since `begin`.
     memory : Memory
         Answers to the last problem of a step.
+    compressed : (m, 3) array or None
+        Impulses of compression of the last impact that was resolved here.
     """
 
     scene: Scene
@@ -101,6 +103,7 @@ class ExternalSolver:
     certified: bool
     fallbacks: int = 0
     memory: Memory = field(default_factory=Memory)
+    compressed: Array | None = None
     _certificates: list[Certificate] = field(default_factory=list)
 
     def begin(self) -> None:
@@ -155,6 +158,7 @@ class ExternalSolver:
         found = collider.resolve(problem, t.floats[:m, col.RESTITUTION].copy(), newton, share)
         t.floats[:m, col.RESTITUTION] = 0.0  # nothing is left for decompression
         t.monitor[at.FRACTION] = found.share
+        self.compressed = found.compressed
         put_answer(t, problem, found)
 
     def _answer(

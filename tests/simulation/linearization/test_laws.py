@@ -183,8 +183,6 @@ def test_laws_that_are_not_known_are_refused():
     scene, state = leg(), above(2e-3)
     with pytest.raises(ArgumentError, match="not known yet"):
         so.Simulator(scene, law=MaxDissipation(regularization=1e-6)).linearize(state)
-    with pytest.raises(ArgumentError, match="drag in impacts"):
-        so.Simulator(scene, law=Viscous(impact=0.1)).linearize(state)
 
 
 def test_the_edge_of_a_film_is_named():

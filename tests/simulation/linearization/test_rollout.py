@@ -130,14 +130,18 @@ def test_a_step_that_is_not_known_is_named():
     ball = so.Inertia.sphere(0.1, mass=1.0)
     slide = so.Joint("prismatic", axis="z", lower=0.1, upper=2.0)
     builder.add_body("ball", joint=slide, inertia=ball)
-    simulator = so.Simulator(so.Scene(builder.build(), []), dt=1e-2, time=EXACT)
-    state = so.State(np.array([0.1105]), np.array([-0.2]))
+    options = {"gain": (5.0, -40.0, -1.0), "dynamics": "filter", "time_constant": 0.02}
+    muscle = so.Actuator(name="muscle", joints="ball", **options)
+    scene = so.Scene(builder.build(), [], actuators=[muscle])
+    simulator = so.Simulator(scene, dt=1e-2, time=EXACT)
+    state = so.State(np.array([0.1105]), np.array([-0.2]), activation=np.zeros(1))
     rollout = simulator.linearize_rollout(state, np.zeros((8, 1)))
     assert len(rollout.states) == 9
-    with pytest.raises(ContactError, match=r"step \d: linearize: a joint: stops"):
+    with pytest.raises(ContactError, match=r"step \d: linearize: actuators with activations"):
         rollout.jvp([1.0], [0.0])
     # What has failed leaves nothing behind.
-    assert simulator.linearize(so.State(np.array([0.5]), np.zeros(1))).A.shape == (2, 2)
+    above = so.State(np.array([0.5]), np.zeros(1), activation=np.zeros(1))
+    assert simulator.linearize(above).A.shape == (2, 2)
 
 
 def test_forces_that_are_cut_have_no_effect():

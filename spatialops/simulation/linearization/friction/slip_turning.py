@@ -37,7 +37,8 @@ def find_slips(touched: Touched, room: Room) -> bool:
         if room.point_ints[k, of.STATUS] != of.SLIDING:
             continue
         row = room.point_ints[k, of.ROW]
-        polygon = touched.law == POLYGON or touched.law == of.DISSIPATION
+        law = room.point_ints[k, of.LAW]
+        polygon = law == POLYGON or law == of.DISSIPATION
         polygon = polygon and touched.friction[row] > 0.0
         if is_moment(room, k) and is_torsion(touched, room, k):
             continue

@@ -71,6 +71,7 @@ def put_moment_point(touched: Touched, room: Room, i: int) -> None:
     ints[k, of.ROW] = i
     ints[k, of.OWNER] = owner
     ints[k, of.NOTES] = 0
+    ints[k, of.LAW] = room.moments[0] if room.own_friction.size > 0 else touched.law
     push = scaled(touched.floats[i, col.IMPULSE + 1], vec3(touched.floats, i, col.TANGENT))
     second = vec3(touched.floats, i, col.SECOND)
     push = plus_scaled(push, touched.floats[i, col.IMPULSE + 2], second)
@@ -110,7 +111,7 @@ def put_moment_status(touched: Touched, room: Room, k: int) -> None:
             points[k, of.SHARE] = limit * x
         elif abs(x) > 1.0 - NEAR_THE_LIMIT:
             ints[k, of.NOTES] += of.AT_LIMIT
-    elif touched.law == POLYGON:
+    elif ints[k, of.LAW] == POLYGON:
         ints[k, of.STATUS] = put_friction(touched.facets, x, y, limit, points, k)
         on_edge = points[k, of.EDGE] != 0.0 or points[k, of.EDGE + 1] != 0.0
         if is_close(touched.facets, x, y, ints[k, of.STATUS], on_edge):

@@ -10,8 +10,8 @@ presses alone, and stick on it too. All turn with the slip that there is before 
 Parameters are further columns of the right-hand sides: -M' y of masses, friction of what slides for
 a unit of mu, and p_c given back for a unit of e.
 
-Newton's coefficients say how fast what approaches shall part (`newton.py`): all of such
-an impact is the first phase, in which normals have that in place of no speed.
+Newton's coefficients say how fast what approaches shall part (`newton.py`): normals have that in
+place of no speed, in the first phase, and in the second where Poisson's are beside them.
 
 Under the convex law, and where most is dissipated, what slides parts: its line leans as its push
 does. The convex law takes back in the second phase what is given back: an impact is the first.
@@ -28,7 +28,12 @@ from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
-from spatialops.simulation.linearization.impacts.newton import newton_coefficients, with_parting
+from spatialops.simulation.linearization.impacts.newton import (
+    coefficients,
+    compression,
+    of_geoms,
+    with_parting,
+)
 from spatialops.simulation.linearization.impacts.statuses import (
     Directions,
     Dynamics,
@@ -55,9 +60,7 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     t = loop.tables
     room: Room = held_room.tables
     m, nv = int(t.control[at.ACTING]), t.v.size
-    compressed = t.stored[: 3 * m].reshape(m, 3).copy()
     total = t.impulses[: 3 * m].reshape(m, 3).copy()
-    theta = t.prior[:m].copy()
     before = t.vectors[at.V_X, :nv].copy()
     columns = 2 * nv + (0 if model is None else n_parameters(model, t))
     nothing = np.empty((nv, columns))
@@ -65,9 +68,10 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     if status != of.KNOWN:
         return status, nothing
     rows = room.point_ints[: room.results[of.COUNT], of.ROW]
-    e = newton_coefficients(loop, rows, model is not None)
-    if e is None:
+    if loop.stepping.external.impacts.propagated:
         return of.OTHER_IMPACTS, nothing
+    e = coefficients(loop, rows)
+    compressed, theta = compression(loop, e)
     forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
     y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
     _, first = _dynamics(loop, held_room, y, compressed)
@@ -86,15 +90,18 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     by_theta = np.zeros((len(rows), columns))
     for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
-    by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
-    if model is not None and not loop.stepping.external.impacts.whole:
-        pairs = columns - len(t.pairs) + room.point_ints[: len(rows), of.PAIR]
-        by_theta[np.arange(len(rows)), pairs] += t.monitor[at.FRACTION] * compressed[rows, 0]
+    by_theta *= e.poisson[:, None]
+    if model is not None:
+        own = np.flatnonzero(of_geoms(t, room) & e.is_poisson)
+        pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
+        by_theta[own, pairs] += t.monitor[at.FRACTION] * compressed[rows[own], 0]
     statuses = room.point_ints[: len(rows), of.STATUS].copy()
     notes = room.point_ints[: len(rows), of.NOTES].copy()
     expanded = total - compressed
     expanded[:, 0] -= theta
     given = _impulses(first, held, turning, by_p) + by_mu
+    if theta.any():
+        whole = with_parting(loop, room, whole, e, columns)
     held = hold(t, room, whole, expanded, theta)
     if not _leans_right(held, whole):
         return of.OTHER_IMPACTS, nothing
@@ -117,7 +124,10 @@ def _leans_right(held: Directions, phase: Dynamics) -> bool:
     Where most is dissipated, what may not come nearer can be held by others' impulses instead.
     """
     scale = np.abs(phase.after).max(initial=0.0)
-    lines = ((line @ phase.after[k], leans) for (k, line), leans in zip(held.lines, held.leaning))
+    lines = (
+        (line @ phase.after[k] - phase.parts[k], leans)
+        for (k, line), leans in zip(held.lines, held.leaning)
+    )
     return all(abs(speed) <= _LEANS * scale for speed, leans in lines if leans)
 
 
@@ -136,7 +146,8 @@ def _by_friction(t: Tables, room: Room, phase: Dynamics, held: Directions, like:
     by = np.zeros_like(like)
     if by.shape[1] > 2 * len(by):
         first = by.shape[1] - 2 * len(t.pairs)
-        for k, push in enumerate(held.by_friction):
+        for k in np.flatnonzero(of_geoms(t, room)):
+            push = held.by_friction[k]
             by[:, first + room.point_ints[k, of.PAIR]] += push @ phase.jacobians[k]
     return by
 
@@ -228,7 +239,7 @@ def _solve(
         turned = after if line @ normal > 0.5 else np.zeros(3)
         turned = turned - (normal @ after) * (line - (line @ normal) * normal)
         goal[i, :nv] -= turned @ phase.normals[k]
-        if goal.shape[1] > 2 * nv:
+        if goal.shape[1] > 2 * nv and room.point_ints[k, of.KIND] != of.JOINT:
             friction = goal.shape[1] - 2 * len(t.pairs) + room.point_ints[k, of.PAIR]
             goal[i, friction] -= held.leaning[i]
         goal[i, nv : 2 * nv] -= L[i]

@@ -19,6 +19,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_forces import put_levers, put_wrenches
 from spatialops.simulation.linearization.contact_points import find_points
+from spatialops.simulation.linearization.joints.joint_rows import find_joints
 from spatialops.simulation.linearization.made_step import Made, Room, touched
 from spatialops.simulation.linearization.touch import look, place_late
 from spatialops.simulation.stepping.tables import Tables
@@ -63,6 +64,7 @@ def differentiate_impact_held(t: Tables, room: Room, y: Array, after: Array, f: 
         status = of.SPUN
     if status != of.KNOWN:
         return status
+    find_joints(contacts, room)
     status = place_late(made, contacts, room)
     if status != of.KNOWN:
         return status

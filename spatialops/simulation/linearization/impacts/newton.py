@@ -7,41 +7,77 @@ with e.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.impacts.statuses import LEANING, Dynamics
+from spatialops.simulation.linearization.impacts.statuses import Dynamics
 from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.tables import Tables
 
 
-def newton_coefficients(loop: HeldLoop, rows: IntArray, by_them: bool) -> Array | None:
-    """Coefficients of the impact that was resolved last, for contacts in these rows of the loop.
+class Coefficients(NamedTuple):
+    """Coefficients (m,) of restitution of an impact, of both kinds: the other's are zero.
 
-    Zeros where all of the scene's are Poisson's. None where it is not known: one pair of bodies
-    after the other, with Poisson's in a scene that has Newton's (they may be zero, but not with
-    derivatives by them), and under laws whose lines lean.
+    Attributes
+    ----------
+    newton, poisson : (m,) arrays
+    is_poisson : (m,) bool array
     """
+
+    newton: Array
+    poisson: Array
+    is_poisson: BoolArray
+
+
+def coefficients(loop: HeldLoop, rows: IntArray) -> Coefficients:
+    """Of the impact that was resolved last, for contacts in these rows of the loop."""
     t, rule = loop.tables, loop.stepping.external.impacts
-    if not rule.whole:
-        return np.zeros(len(rows))
     pairs = t.ints[rows, col.CONTACT_PAIR]
-    e: Array = t.monitor[at.FRACTION] * t.pair_values[pairs, col.PAIR_RESTITUTION]
-    poisson = ~rule.newton[pairs]
-    known = not (poisson.any() if by_them else e[poisson].any())
-    known = known and not rule.propagated and t.control[at.LAW] not in LEANING
-    return e if known else None
+    n = len(t.pairs)
+    kinds = np.append(rule.newton, np.full(len(t.joint_floats), rule.else_newton))
+    values = np.append(
+        t.pair_values[:n, col.PAIR_RESTITUTION], t.joint_floats[:, at.JOINT_RESTITUTION]
+    )
+    e: Array = t.monitor[at.FRACTION] * values[pairs]
+    newton = kinds[pairs]
+    return Coefficients(np.where(newton, e, 0.0), np.where(newton, 0.0, e), ~newton)
 
 
-def with_parting(loop: HeldLoop, room: Room, phase: Dynamics, e: Array, columns: int) -> Dynamics:
-    """A phase that holds normals to the speeds that coefficients e ask of the velocity before it.
+def compression(loop: HeldLoop, e: Coefficients) -> tuple[Array, Array]:
+    """Impulses (m, 3) of the first phase of that impact, and what is given back (m,).
+
+    An impact that was resolved outside of the loop has left no restitution for decompression.
+    """
+    t, m = loop.tables, int(loop.tables.control[at.ACTING])
+    bounces = e.newton.any() or e.poisson.any()
+    if not bounces or t.floats[:m, col.RESTITUTION].any():
+        return t.stored[: 3 * m].reshape(m, 3).copy(), t.prior[:m].copy()
+    found = loop.stepping.external.compressed
+    assert found is not None  # all have met at once
+    return found.copy(), e.poisson * np.maximum(found[:, 0], 0.0)
+
+
+def of_geoms(t: Tables, room: Room) -> BoolArray:
+    """Which contacts are of geoms, not stops of joints."""
+    pairs = room.point_ints[: room.results[of.COUNT], of.PAIR]
+    return np.asarray(pairs < len(t.pairs))
+
+
+def with_parting(
+    loop: HeldLoop, room: Room, phase: Dynamics, given: Coefficients, columns: int
+) -> Dynamics:
+    """A phase that holds normals to the speeds that coefficients ask of the velocity before.
 
     Columns beyond those of [q; v] are of parameters, last of all coefficients of pairs.
     """
-    t, count = loop.tables, len(e)
+    t, e = loop.tables, given.newton
+    count = len(e)
     nv = t.v.size
     N = room.points[:count, of.NORMAL : of.NORMAL + 3]
     velocity = phase.jacobians @ t.vectors[at.V_X, :nv]
@@ -51,7 +87,8 @@ def with_parting(loop: HeldLoop, room: Room, phase: Dynamics, e: Array, columns:
     by[:, :nv] += np.einsum("ij,ijk->ik", velocity, phase.normals)
     by[:, nv : 2 * nv] = np.einsum("ij,ijk->ik", N, phase.jacobians)
     by *= -np.where(approach < 0.0, e, 0.0)[:, None]
-    if columns > 2 * nv and loop.stepping.external.impacts.whole:
-        pairs = columns - len(t.pairs) + room.point_ints[:count, of.PAIR]
-        by[np.arange(count), pairs] -= t.monitor[at.FRACTION] * approach
+    if columns > 2 * nv:
+        own = np.flatnonzero(of_geoms(t, room) & ~given.is_poisson)
+        pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
+        by[own, pairs] -= t.monitor[at.FRACTION] * approach[own]
     return phase._replace(parts=-e * approach, parting=by)

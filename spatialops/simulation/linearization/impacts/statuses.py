@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import _layout as col
-from spatialops.contact.newton._layout import NO_SLIP, POLYGON
+from spatialops.contact.newton._layout import NO_SLIP, POLYGON, VISCOUS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_points import (
@@ -102,16 +102,19 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
     count = int(room.results[of.COUNT])
     given, turned, by_friction = np.zeros((3, count, 3))
     held = Directions([], [], [], [], given, turned, by_friction, [])
-    law = t.control[at.LAW]
     largest = np.abs(impulses).max(initial=0.0)
     bounces = prior.any()
+    drag = float(t.settings[at.VISCOSITY_IN_IMPACTS]) if bounces or impulses.any() else 0.0
     for k in range(count):
         i = int(room.point_ints[k, of.ROW])
         frame, p = frame_of(t, room, k), impulses[i]
         closed = _is_closed(phase, k, _line(t, room, k, frame, p, prior[i]), p[0])
         pressed = (p[0] if closed else 0.0) + prior[i]
         room.point_ints[k, of.NOTES] = 0
-        status, share, edge = _friction(t, room, k, p[1:], pressed)
+        mu = drag if room.point_ints[k, of.LAW] == VISCOUS else float(t.friction[i])
+        status, share, edge = _friction(t, room, k, p[1:], pressed, mu)
+        if status == of.SLIDING and room.point_ints[k, of.KIND] == of.JOINT:
+            status = of.STOPPED
         room.point_ints[k, of.STATUS] = status
         if closed and p[0] < _NEAR * largest:
             room.point_ints[k, of.NOTES] |= of.HARDLY_PRESSES
@@ -122,32 +125,35 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
         along = share @ frame[1:]
         held.given[k] = frame[0] + along
         if share.any():
-            held.by_friction[k] = pressed * along / float(t.friction[i])
+            held.by_friction[k] = pressed * along / mu
         held.turned[k] = pressed * _turned(t, room, k, frame, share)
+        law = room.point_ints[k, of.LAW]
         if closed and law in LEANING:
             _add(held, k, frame[0] + along, frame[0] + along, 0.0)
             held.gains[-1] = _turned(t, room, k, frame, share) @ phase.after[k]
-            held.leaning[-1] = along @ phase.after[k] / max(float(t.friction[i]), _SLIP)
+            held.leaning[-1] = along @ phase.after[k] / max(mu, _SLIP)
         elif closed:
             _add(held, k, frame[0], frame[0] + along, 0.0)
-        if status == of.STICKING:
+        if status in (of.STICKING, of.DRAGGED):
             for tangent in frame[1:]:
                 _add(held, k, tangent, tangent, 0.0)
+                held.resistances[-1] = 1.0 / mu if status == of.DRAGGED else 0.0
         if edge.any():
             gain = _turned(t, room, k, frame, edge) @ phase.after[k]
             _add(held, k, edge @ frame[1:], edge @ frame[1:], gain)
             if is_round(law):  # as `contact_lines.resistance_of`
-                limit = pressed * float(t.friction[i])
-                held.resistances[-1] = float(np.linalg.norm(frame[1:] @ phase.after[k])) / limit
+                slip = float(np.linalg.norm(frame[1:] @ phase.after[k]))
+                held.resistances[-1] = slip / (pressed * mu)
     return held
 
 
 def _line(t: Tables, room: Room, k: int, frame: Array, p: Array, prior: float) -> Array:
     """Along what point k is held where it presses."""
     normal: Array = frame[0]
-    if t.control[at.LAW] not in LEANING or not p[0] > 0.0:
+    if room.point_ints[k, of.LAW] not in LEANING or not p[0] > 0.0:
         return normal
-    return np.asarray(normal + _friction(t, room, k, p[1:], p[0] + prior)[1] @ frame[1:])
+    mu = float(t.friction[room.point_ints[k, of.ROW]])
+    return np.asarray(normal + _friction(t, room, k, p[1:], p[0] + prior, mu)[1] @ frame[1:])
 
 
 def _is_closed(phase: Dynamics, k: int, line: Array, pressed: float) -> bool:
@@ -166,11 +172,15 @@ def _add(held: Directions, k: int, line: Array, push: Array, gain: float) -> Non
 
 
 def _friction(
-    t: Tables, room: Room, k: int, impulses: Array, pressed: float
+    t: Tables, room: Room, k: int, impulses: Array, pressed: float, mu: float
 ) -> tuple[int, Array, Array]:
-    """Status of point k; friction for each unit that presses, where it slides; its edge."""
-    mu, nothing = float(t.friction[room.point_ints[k, of.ROW]]), np.zeros(2)
-    law = t.control[at.LAW]
+    """Status of point k; friction for each unit that presses, where it slides; its edge.
+
+    A drag mu acts on what does not press too.
+    """
+    nothing, law = np.zeros(2), room.point_ints[k, of.LAW]
+    if law == VISCOUS and mu > 0.0:
+        return of.DRAGGED, nothing, nothing
     if law == NO_SLIP and impulses.any():
         return of.STICKING, nothing, nothing
     if not pressed > 0.0:
@@ -198,7 +208,7 @@ def _turned(t: Tables, room: Room, k: int, frame: Array, x: Array) -> Array:
 
     Only a polygon turns with them.
     """
-    if t.control[at.LAW] not in (POLYGON, of.DISSIPATION):
+    if room.point_ints[k, of.LAW] not in (POLYGON, of.DISSIPATION):
         return np.zeros(3)
     across = np.cross(frame[0], frame[1])
     change: Array = x[0] * across - room.points[k, of.SIDE] * x[1] * frame[1]

@@ -1,0 +1,1 @@
+"""Stops and dry friction of joints that act."""
