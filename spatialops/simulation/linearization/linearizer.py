@@ -12,8 +12,6 @@ from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.dense.closed_step import differentiate_closed
-from spatialops.simulation.linearization.dense.runge_kutta_step import differentiate_runge_kutta
 from spatialops.simulation.linearization.free_bodies.momentum import changes_of_step, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
@@ -163,37 +161,41 @@ class Linearizer:
         loop = self._loop
         self._begin(state, tau)
         self._sound = False
+        status, contacts = of.SEVERAL, np.zeros((0, of.POINT_INTS), dtype=np.int64)
+        if self._by_kernels:
+            status, contacts = self._whole_step(A, B)
+        if status == of.SEVERAL:
+            self._begin(state, tau)
+            parts = differentiate_parts(loop, self._start.tables.tau, self._room, self._parameters)
+            self._room, status = parts.room, parts.status
+            self._by_parameters = parts.by_parameters
+            A[:], B[:] = parts.A, parts.B
+            contacts = np.concatenate(parts.contacts)
+            self._refuse_together()
+        if status != of.KNOWN:
+            raise self.fault(status)
+        self._sound = True
+        return contacts
+
+    def _whole_step(self, A: Array, B: Array) -> tuple[int, IntArray]:
+        """A status, and what is found of contacts, of a step that is one piece."""
+        loop = self._loop
         loop.advance(advance_held)
-        t = loop.tables
-        if is_together(t):
+        self._refuse_together()
+        self._room = room = room_for(loop.tables, self._room)
+        status = differentiate_held(loop.address, self._start.address, room.address, A, B)
+        if status == of.UNTOUCHED:
+            self._put_momentum(A, B)
+            status = of.KNOWN if self._parameters is None else status
+        return status, room.tables.point_ints[: room.tables.results[of.COUNT]]
+
+    def _refuse_together(self) -> None:
+        if is_together(self._loop.tables):
             raise ContactError(
                 "linearize: several bodies arrive without restitution within this step and are met "
                 "together, which under 'moreau' depends on the step before too, not on the state "
                 "alone; take 'semi-implicit', or a shorter step"
             )
-        self._room = room = room_for(t, self._room)
-        loops = loop.stepping.scene.loops
-        if len(loops):
-            status, A[:], B[:] = differentiate_closed(loop, self._start, room, loops)
-        elif t.control[at.SCHEME] == at.RK4:
-            status, A[:], B[:] = differentiate_runge_kutta(loop, self._start, room)
-        else:
-            status = differentiate_held(loop.address, self._start.address, room.address, A, B)
-        if status == of.UNTOUCHED:
-            self._put_momentum(A, B)
-            status = of.KNOWN if self._parameters is None else status
-        contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
-        if status == of.SEVERAL:
-            self._begin(state, tau)
-            parts = differentiate_parts(loop, self._start.tables.tau, room, self._parameters)
-            self._room, status = parts.room, parts.status
-            self._by_parameters = parts.by_parameters
-            A[:], B[:] = parts.A, parts.B
-            contacts = np.concatenate(parts.contacts)
-        if status != of.KNOWN:
-            raise self.fault(status)
-        self._sound = True
-        return contacts
 
     def _put_momentum(self, A: Array, B: Array) -> None:
         """Floating trees that nothing touched in the step were given their momentum."""
@@ -215,7 +217,7 @@ class Linearizer:
         room: Room = self._room.tables
         status, by = of.SEVERAL, np.empty((0, 0))
         if t.control[at.STAGE] == at.SMOOTH:
-            status, by = impact_derivative(loop, self._room, None)
+            status, by = impact_derivative(loop, self._room, loop.stepping.scene.loops, None)
         count = room.results[of.COUNT] if status == of.KNOWN else 0
         normals = room.points[:count, of.NORMAL : of.NORMAL + 3]
         rows = room.found[of.LATE, :count, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]

@@ -20,20 +20,10 @@ from spatialops.errors import ArgumentError
 from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
 
 _LENGTHS = ("distance", "coupler")  # closures of which a number is driven, not a frame
-
-
-def refuse_rk4(scene: Scene) -> None:
-    """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
-    if len(scene.loops):
-        raise ArgumentError(
-            "linearize: closures are not known yet under integrator 'rk4'; take 'moreau' or "
-            "'semi-implicit'"
-        )
 
 
 def law_of(stepping: Stepping) -> Law | None:
@@ -77,8 +67,6 @@ def ground_of(law: Law | None) -> Array:
 def refuse_scene(stepping: Stepping) -> None:
     """What is in the scene or the options, and cannot be linearized yet."""
     scene = stepping.scene
-    if stepping.scheme == at.RK4:
-        refuse_rk4(scene)
     if any(loop.rate is not None and loop.kind not in _LENGTHS for loop in scene.loops.items):
         raise ArgumentError(
             "linearize: closures whose frame is driven are not known yet; distances and couplers "
