@@ -12,6 +12,8 @@ from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.dense.closing import placed
+from spatialops.simulation.linearization.dense.redundant_rows import dependent
 from spatialops.simulation.linearization.free_bodies.momentum import changes_of_step, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
@@ -132,10 +134,11 @@ class Linearizer:
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
         model, nv = self._loop.stepping.scene.model, len(cut)
-        if len(self._loop.stepping.scene.loops):
-            raise ArgumentError("linearize_parameters: closures are not known yet")
-        if self._loop.stepping.scheme == at.RK4:
-            raise ArgumentError("linearize_parameters: integrator 'rk4' is not known yet")
+        loops = self._loop.stepping.scene.loops
+        if len(loops) and dependent(placed(loops, state.q)):
+            raise ArgumentError(
+                "linearize_parameters: closures of which some imply others are not known yet"
+            )
         if self._loop.stepping.scheme == at.MOREAU and n_lone(self._loop.tables) > 0:
             raise ArgumentError(
                 "linearize_parameters: free bodies on their own turn by a rule that is not known "

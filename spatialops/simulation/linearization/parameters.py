@@ -66,8 +66,41 @@ def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDeriv
     return parted(model, ends)
 
 
+class Own(NamedTuple):
+    """What parameters add to the equations of a piece, a column each.
+
+    Attributes
+    ----------
+    side, goal : (nv, columns), (m, columns) array
+        To right-hand sides, and to those of lines.
+    forces : (nv, columns) array
+        What masses act as in the smooth part, N or N m.
+    """
+
+    side: Array
+    goal: Array
+    forces: Array
+
+    def behind(self, columns: int) -> Own:
+        """The same behind so many columns of other changes."""
+        return Own(*(np.hstack([np.zeros((len(part), columns)), part]) for part in self))
+
+
+def momentum_regressor(model: Model, q: Array, y: Array) -> Array:
+    """Change (nv, 10 n_bodies) of M y by inertial parameters."""
+    still = np.zeros(y.size)
+    found: Array = inertial_regressor(model, q, still, y)
+    return found - inertial_regressor(model, q, still, still)
+
+
 def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
     """Change (nv, n_parameters) of the velocity by those of the piece that is in the tables."""
+    own = parameter_sides(model, t, room)
+    return _solved(room, own.side, own.goal)
+
+
+def parameter_sides(model: Model, t: Tables, room: Room) -> Own:
+    """Right-hand sides by parameters, of the piece that is in the tables."""
     s, m = float(t.monitor[at.PIECE]), int(room.results[of.HELD])
     q, middle = t.vectors[at.Q_E, : model.nq].copy(), room.vectors[of.V_MIDDLE]
     side = -s * inertial_regressor(model, q, middle, room.vectors[of.WHOLE])
@@ -92,8 +125,9 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
             for line, gain in gains_of(room, k):
                 goal[ints[of.FIRST_LINE] + line] -= gain * turning
     none = np.zeros_like(friction)
-    side = np.hstack([side, friction, none])
-    return _solved(room, side, np.hstack([goal, by_friction, np.zeros_like(by_friction)]))
+    goal = np.hstack([goal, by_friction, np.zeros_like(by_friction)])
+    forces = np.hstack([-smooth, none, none])
+    return Own(np.hstack([side, friction, none]), goal, forces)
 
 
 def gains_of(room: Room, k: int) -> list[tuple[int, float]]:

@@ -39,18 +39,24 @@ from spatialops.simulation.linearization.dense.redundant_rows import (
     turned_rows,
 )
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.parameters import Own
 from spatialops.simulation.stepping.tables import Tables
 
 _REDUNDANT = 1e-11  # as in `step_equations`
 
 
 def closed_change(
-    t: Tables, room: Room, span: Span, given: Array, there: tuple[Array, Array]
+    t: Tables,
+    room: Room,
+    span: Span,
+    given: Array,
+    there: tuple[Array, Array],
+    own: Own | None,
 ) -> Array:
     """Change (nv, columns) of what the velocity changes by in the piece that is in the tables.
 
     Given are changes of [q; v; forces; its time] at its start, and of q and v where it is
-    evaluated, by columns.
+    evaluated, by columns; and what parameters add to the last of these.
     """
     n, m = t.v.size, int(room.results[of.HELD])
     s = float(t.monitor[at.PIECE])
@@ -66,24 +72,28 @@ def closed_change(
     by_v = by_v - answer.G @ bend
     dq, dv = there
     arrived = np.concatenate([dq, dv, given[2 * n :]])
-    side = room.side[:, : 3 * n + 1] @ given + s * stiffness @ dq + slips.side @ arrived
-    rows, pushed = answer.G + s * half * by_v, answer.G
+    if own is not None:
+        arrived[2 * n : 3 * n] += own.forces
+    pushed = room.side[:, : 3 * n + 1] @ given + slips.side @ arrived
+    goal = room.goal[:m, : 3 * n + 1] @ given + slips.goal @ arrived
+    if own is not None:
+        pushed, goal = pushed + own.side, goal + own.goal
+    rows, taken = answer.G + s * half * by_v, answer.G
     replies: Array | float = 0.0
     rate = (vectors[of.V_END] - t.vectors[at.V_E, :n]) / s
     missed = np.outer(answer.G @ rate, given[-1]) - s * (by_q @ dq + by_v @ dv)
     if dependent(span):
-        nearest, pushed = nearest_rows(span, answer)
-        more = apart(t, room, span, answer, slips, (given, arrived))
+        nearest, taken = nearest_rows(span, answer)
+        more = apart(t, room, span, answer, slips.system, (pushed, arrived))
         left = left_open(t, span, q_e, middle, whole) - answer.G @ t.vectors[at.DVC, :n] / s
         missed = nearest @ missed + more.goal - s * turned_rows(span, answer, q_e, left) @ dq
         rows, replies = nearest @ rows - more.lines, more.replies
     lines = np.concatenate([room.lines[:m] + slips.lines, rows])
-    pushes = np.concatenate([room.pushes[:m], pushed])
-    goal = room.goal[:m, : 3 * n + 1] @ given + slips.goal @ arrived
+    pushes = np.concatenate([room.pushes[:m], taken])
     goal = np.concatenate([goal, missed])
     resistances = np.concatenate([room.resistances[:m], np.zeros(len(rows))])
     inverse = np.linalg.inv(squares[of.MASS] + half * s * squares[of.BY_V] - slips.system)
-    free, reply = inverse @ side, inverse @ pushes.T
+    free, reply = inverse @ (pushed + s * stiffness @ dq), inverse @ pushes.T
     W = lines @ reply + np.diag(resistances)
     W[m:, :m] -= replies
     dx: Array = free + reply @ np.linalg.lstsq(W, goal - lines @ free, rcond=_REDUNDANT)[0]

@@ -32,6 +32,7 @@ from spatialops.simulation.linearization.dense.redundant_rows import (
     on_pivots,
     rows_answer,
 )
+from spatialops.simulation.linearization.parameters import momentum_regressor
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
 from spatialops.tree.state import integrate
@@ -57,13 +58,18 @@ class Closures(NamedTuple):
         With the loop's own frames, which go where the step has come to.
     lengths : (n_rows, columns) array
         Changes of what driven ones have come to at the start of the step.
+    masses : slice or None
+        Columns of changes by inertial parameters, if there are some.
     """
 
     loops: Loops
     lengths: Array
+    masses: slice | None
 
 
-def begin(loops: Loops, t: Tables, columns: int) -> tuple[Closures, Array, Array]:
+def begin(
+    loops: Loops, t: Tables, columns: int, masses: slice | None
+) -> tuple[Closures, Array, Array]:
     """Closures where a step begins, with the loop's own frames; changes of q and v there.
 
     Those of the state before it is fitted to the closures come first of the columns.
@@ -71,10 +77,10 @@ def begin(loops: Loops, t: Tables, columns: int) -> tuple[Closures, Array, Array
     n = t.v.size
     one = np.eye(2 * n, columns)
     if not len(loops):
-        return Closures(loops, np.zeros((0, columns))), one[:n], one[n:]
+        return Closures(loops, np.zeros((0, columns)), masses), one[:n], one[n:]
     loops = copy.copy(loops)
     loops.floats = t.loops
-    closures = Closures(loops, np.zeros((loops.n_rows, columns)))
+    closures = Closures(loops, np.zeros((loops.n_rows, columns)), masses)
     start, lengths = fitted(closures, End(t.q.copy(), t.v.copy(), one[:n], one[n:]))
     return closures._replace(lengths=lengths), start.dq, start.dv
 
@@ -143,16 +149,20 @@ def brought_back(closures: Closures, t: Tables, end: End, late: Array) -> End:
             break
         before = worst
         span = placed(loops, end.q, tolerance=max(TOLERANCE, 10.0 * worst))
-        end = _moved(span, end, *_least(span, end, (-errors, lengths)))
+        end = _moved(span, end, *_least(span, end, (-errors, lengths), None, closures.masses))
         span = placed(loops, end.q)
     missed = rates - loop_jacobian(loops.model, loops, end.q) @ end.v
     faster = np.outer(growth / float(t.settings[at.DT]), late)
-    d, dd = _least(span, end, (missed, faster), end.v)
+    d, dd = _least(span, end, (missed, faster), end.v, closures.masses)
     return end._replace(v=end.v + d, dv=end.dv + dd)
 
 
 def _least(
-    span: Span, end: End, goal: tuple[Array, Array], v: Array | None = None
+    span: Span,
+    end: End,
+    goal: tuple[Array, Array],
+    v: Array | None = None,
+    masses: slice | None = None,
 ) -> tuple[Array, Array]:
     """The least motion d with G d = goal, and its change; d ends what moves with v, if given.
 
@@ -171,9 +181,10 @@ def _least(
     shift = end.dq if v is None else end.dv
     rows = goal[1] - answer.G @ shift - turned @ end.dq
     held = rows_answer(span, answer, q, answer.G @ d - goal[0])
-    return d, held.by_force @ (
-        (stiffness - pushed) @ end.dq
-    ) + held.by_rows @ rows + held.by_q @ end.dq
+    side = (stiffness - pushed) @ end.dq
+    if masses is not None:
+        side[:, masses] -= momentum_regressor(model, q, d)
+    return d, held.by_force @ side + held.by_rows @ rows + held.by_q @ end.dq
 
 
 def _moved(span: Span, end: End, d: Array, dd: Array) -> End:

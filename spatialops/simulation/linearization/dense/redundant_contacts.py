@@ -23,7 +23,7 @@ from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.dense.closed_slips import Turned, reaction
+from spatialops.simulation.linearization.dense.closed_slips import reaction
 from spatialops.simulation.linearization.dense.redundant_rows import nearest_rows
 from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.stepping.integrators.joint_forces import is_damped
@@ -50,13 +50,16 @@ def apart(
     room: Room,
     span: Span,
     answer: ClosureAnswer,
-    slips: Turned,
+    turning: Array,
     given: tuple[Array, Array],
 ) -> Apart:
-    """Of changes given where the piece begins and where it is evaluated, by columns."""
+    """By columns, of right-hand sides and of changes of [q; v; forces; time] where it is evaluated.
+
+    Friction turns with the change of the velocity by a matrix.
+    """
     n, m = t.v.size, int(room.results[of.HELD])
     q_e, w = t.vectors[at.Q_E, : t.q.size].copy(), t.vectors[at.DVC, :n].copy()
-    start, arrived = given
+    pushed, arrived = given
     dq = arrived[:n]
     forces = reaction(room, span, answer)
     stiffness, turned, _ = closure_changes(span, q_e, np.zeros(n), w, forces)
@@ -64,12 +67,11 @@ def apart(
     pushes = answer.inverse @ taken.T
     K = pushes @ np.linalg.inv(taken @ pushes)
     N = answer.inverse - K @ (taken @ answer.inverse)
-    side = room.side[:, : 3 * n + 1] @ start + slips.side @ arrived + stiffness @ dq
-    side -= _smooth_side(t, room, span) @ arrived
+    side = pushed + stiffness @ dq - _smooth_side(t, room, span) @ arrived
     rows = nearest @ answer.G
     changes = N @ side - K @ (turned[span.order[: span.rank]] @ dq)
     goal = nearest @ (turned @ dq) + rows @ changes
-    return Apart(rows @ N @ slips.system, rows @ N @ room.pushes[:m].T, goal)
+    return Apart(rows @ N @ turning, rows @ N @ room.pushes[:m].T, goal)
 
 
 def _smooth_side(t: Tables, room: Room, span: Span) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
+from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.loops.closure_factors import Span
@@ -32,6 +33,7 @@ from spatialops.simulation.linearization.dense.redundant_rows import (
     rows_answer,
 )
 from spatialops.simulation.linearization.made_step import Start
+from spatialops.simulation.linearization.parameters import Own
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
@@ -48,12 +50,15 @@ class Pushed(NamedTuple):
     ----------
     q, v, forces : (nv, columns) array
     longer : (columns,) array
+    own : Own or None
+        What parameters add.
     """
 
     q: Array
     v: Array
     forces: Array
     longer: Array
+    own: Own | None
 
 
 class Smooth(NamedTuple):
@@ -86,6 +91,8 @@ def smooth_end(t: Tables, start: Start, s: float, given: Pushed, closures: Closu
         rates = rates_of(model, q, v[:, None])[:, 0]
         moved = on_tangent(model, q, at_q)
         pulled = given.forces + acts.by_q @ moved + acts.by_v @ at_v
+        if closures.masses is not None:
+            pulled[:, closures.masses] -= inertial_regressor(model, q, v, now.a)
         da = now.changes(moved, at_v, pulled)
         steps = rates, now.a, rate_changes(model, q, v, at_q, at_v), da
         for end, step in zip(ends, steps, strict=True):

@@ -89,7 +89,7 @@ def runge_kutta_end(
 def to_fraction(given: Pushed, x: float, s: float) -> Pushed:
     """Changes of what the fraction x of a piece begins with and takes; last come those by x."""
     q, v, forces = (np.column_stack([part, 0.0 * part[:, 0]]) for part in given[:3])
-    return Pushed(q, v, forces, np.append(x * given.longer, s))
+    return Pushed(q, v, forces, np.append(x * given.longer, s), None)
 
 
 def end_axes(model: Model, start: Array, end: Array) -> list[Axes]:
@@ -150,6 +150,9 @@ def contact_changes(
     changes = np.concatenate([given.q, given.v, given.forces, given.longer[None]])
     mass, more = room.squares[of.MASS], by_rule - once(t, start, closures.loops.model) @ changes
     side, goal = (part[:, : 3 * n + 1] @ changes for part in (room.side, room.goal[:m]))
+    if given.own is not None:
+        more -= np.linalg.solve(mass, float(t.monitor[at.PIECE]) * given.own.forces)
+        side, goal = side + given.own.side, goal + given.own.goal
     side = side + mass @ more
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] != of.SLIDING or ints[of.SLIP] != 1:

@@ -24,7 +24,6 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
-from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.closed_phases import closed_phase
@@ -37,7 +36,7 @@ from spatialops.simulation.linearization.impacts.statuses import (
     hold,
 )
 from spatialops.simulation.linearization.made_step import Room
-from spatialops.simulation.linearization.parameters import n_parameters
+from spatialops.simulation.linearization.parameters import momentum_regressor, n_parameters
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
@@ -130,8 +129,7 @@ def _by_masses(model: Model | None, t: Tables, y: Array, like: Array) -> Array:
     """Joint impulses by masses, where velocities change by y."""
     by = np.zeros_like(like)
     if model is not None:
-        still, nv = np.zeros(y.size), y.size
-        Y = inertial_regressor(model, t.q, still, y) - inertial_regressor(model, t.q, still, still)
+        nv, Y = y.size, momentum_regressor(model, t.q.copy(), y)
         by[:, 2 * nv : 2 * nv + Y.shape[1]] = -Y
     return by
 

@@ -39,7 +39,11 @@ from spatialops.simulation.linearization.free_bodies.lone_pieces import (
 from spatialops.simulation.linearization.free_bodies.momentum import Changes
 from spatialops.simulation.linearization.impacts.chain import Chain, Cut
 from spatialops.simulation.linearization.made_step import Room, Start
-from spatialops.simulation.linearization.parameters import parameter_changes
+from spatialops.simulation.linearization.parameters import (
+    Own,
+    parameter_changes,
+    parameter_sides,
+)
 from spatialops.simulation.linearization.step_derivative import solve_all
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
@@ -97,7 +101,7 @@ def after_piece(piece: Piece, closures: Closures) -> tuple[Chain, Cut | None]:
     s = float(t.monitor[at.PIECE])
     late = np.append(piece.by.time + x * piece.longer, s)
     if t.control[at.SCHEME] == at.RK4:
-        given = Pushed(piece.by.q, piece.by.v, piece.forces, piece.longer)
+        given = Pushed(piece.by.q, piece.by.v, piece.forces, piece.longer, _own(piece))
         end = runge_kutta_end(t, piece.room, piece.start, x, given, closures)
     else:
         end = _end(piece, closures)
@@ -151,12 +155,19 @@ def _change(piece: Piece, closures: Closures, there: tuple[Array, Array]) -> Arr
     if len(closures.loops):
         loops, q_e = closures.loops, t.vectors[at.Q_E, : t.q.size].copy()
         span = factored(loops, q_e, t.damped, independent(loops, piece.start.q))
-        return closed_change(t, room, span, given, there)
+        return closed_change(t, room, span, given, there, _own(piece))
     own = 0.0 if piece.model is None else parameter_changes(piece.model, t, room)
     solve_all(room)
     change: Array = room.side[:, :columns] @ given
     change[:, columns - 1 :] += own
     return change
+
+
+def _own(piece: Piece) -> Own | None:
+    """What parameters add, in columns of the piece's changes."""
+    if piece.model is None:
+        return None
+    return parameter_sides(piece.model, piece.t, piece.room).behind(3 * piece.t.v.size)
 
 
 def momentum_changes(piece: Piece) -> Changes:

@@ -65,7 +65,8 @@ def differentiate_parts(
     n = tau.size
     columns = 3 * n + (0 if model is None else n_parameters(model, loop.tables))
     forces = np.eye(n, columns, 2 * n)
-    closures, dq, dv = begin(loop.stepping.scene.loops, loop.tables, columns)
+    masses = None if model is None else slice(3 * n, 3 * n + 10 * model.n_bodies)
+    closures, dq, dv = begin(loop.stepping.scene.loops, loop.tables, columns, masses)
     chain = Chain(dq, dv, np.zeros(columns))
     contacts: list[IntArray] = []
     cut: Cut | None = None
