@@ -415,7 +415,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, and for damping, springs and actuators.
+            As `linearize`, and for redundant closures, and free bodies under "moreau".
         SolverFailed
             As `step`.
 

@@ -144,11 +144,6 @@ class Linearizer:
                 "linearize_parameters: free bodies on their own turn by a rule that is not known "
                 "yet under 'moreau'; take 'semi-implicit'"
             )
-        if self._loop.tables.control[at.DAMPED]:
-            raise ArgumentError(
-                "linearize_parameters: damping, springs and actuators are not known yet: what they "
-                "add to the armature changes with masses"
-            )
         self._parameters = model
         self._by_parameters = None
         try:

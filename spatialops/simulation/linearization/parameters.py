@@ -19,7 +19,9 @@ from spatialops.derivatives.manifold import BY_V, CARRIED, dense_blocks
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.masses.resistance_by_masses import resistance_by_masses
 from spatialops.simulation.linearization.rows.factors import solve_system
+from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -86,13 +88,6 @@ class Own(NamedTuple):
         return Own(*(np.hstack([np.zeros((len(part), columns)), part]) for part in self))
 
 
-def momentum_regressor(model: Model, q: Array, y: Array) -> Array:
-    """Change (nv, 10 n_bodies) of M y by inertial parameters."""
-    still = np.zeros(y.size)
-    found: Array = inertial_regressor(model, q, still, y)
-    return found - inertial_regressor(model, q, still, still)
-
-
 def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
     """Change (nv, n_parameters) of the velocity by those of the piece that is in the tables."""
     own = parameter_sides(model, t, room)
@@ -106,7 +101,11 @@ def parameter_sides(model: Model, t: Tables, room: Room) -> Own:
     side = -s * inertial_regressor(model, q, middle, room.vectors[of.WHOLE])
     goal = np.zeros((m, side.shape[1]))
     friction = np.zeros((model.nv, len(t.pairs)))
-    smooth = inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    smooth = -inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    if is_damped(t):
+        fit, pull = resistance_by_masses(model, t, room)
+        side += s * (pull - room.vectors[of.WHOLE, :, None] * fit)
+        smooth += pull - room.vectors[of.SMOOTH, :, None] * fit
     by_friction = np.zeros((m, len(t.pairs)))
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] == of.DRAGGED and t.settings[at.VISCOSITY] < 0.0:
@@ -120,13 +119,13 @@ def parameter_sides(model: Model, t: Tables, room: Room) -> Own:
             pressed = float(t.floats[ints[of.ROW], col.IMPULSE])
             by_friction[ints[of.FIRST_LINE], ints[of.PAIR]] -= push @ _end_of(t, room, k) / pressed
         if ints[of.SLIP] == 1:
-            turning = -s * room.slips[of.SLIP_ANSWER, k] @ smooth
+            turning = s * room.slips[of.SLIP_ANSWER, k] @ smooth
             side += np.outer(rows.T @ turned, turning)
             for line, gain in gains_of(room, k):
                 goal[ints[of.FIRST_LINE] + line] -= gain * turning
     none = np.zeros_like(friction)
     goal = np.hstack([goal, by_friction, np.zeros_like(by_friction)])
-    forces = np.hstack([-smooth, none, none])
+    forces = np.hstack([smooth, none, none])
     return Own(np.hstack([side, friction, none]), goal, forces)
 
 

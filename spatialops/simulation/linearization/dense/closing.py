@@ -32,7 +32,7 @@ from spatialops.simulation.linearization.dense.redundant_rows import (
     on_pivots,
     rows_answer,
 )
-from spatialops.simulation.linearization.parameters import momentum_regressor
+from spatialops.simulation.linearization.masses.resistance_by_masses import momentum_regressor
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
 from spatialops.tree.state import integrate

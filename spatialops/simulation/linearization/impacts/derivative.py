@@ -36,7 +36,8 @@ from spatialops.simulation.linearization.impacts.statuses import (
     hold,
 )
 from spatialops.simulation.linearization.made_step import Room
-from spatialops.simulation.linearization.parameters import momentum_regressor, n_parameters
+from spatialops.simulation.linearization.masses.resistance_by_masses import momentum_regressor
+from spatialops.simulation.linearization.parameters import n_parameters
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
