@@ -355,15 +355,15 @@ class Simulator:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
-            and laws of single pairs; with "rk4" for closures, with `EventDriven` for these,
-            springs, damping, actuators and ground that gives way.
+            and laws of single pairs; with `EventDriven` for closures, springs, damping, actuators
+            and ground that gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with
             half-spaces and of spheres with spheres and faces of boxes, for impacts one after the
             other, by Poisson's restitution beside Newton's, or with torsional or rolling friction,
-            with "moreau" for many inelastic arrivals, and free bodies on their own beside closures,
-            for impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            with "moreau" for many inelastic arrivals, and with `EventDriven` for contacts that stay
+            closed.
 
         References
         ----------
@@ -415,7 +415,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, and for redundant closures, and free bodies under "moreau".
+            As `linearize`, and for redundant closures, and lone bodies under "moreau".
         SolverFailed
             As `step`.
 
@@ -457,7 +457,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, for geoms as above, and for closures, springs and actuators.
+            As `linearize`, for geoms as above, and for those of lone bodies under "moreau".
         SolverFailed
             As `step`.
 

@@ -182,9 +182,11 @@ class Linearizer:
         self._refuse_together()
         self._room = room = room_for(loop.tables, self._room)
         status = differentiate_held(loop.address, self._start.address, room.address, A, B)
+        if status == of.UNTOUCHED and self._parameters is not None:
+            status = of.SEVERAL
         if status == of.UNTOUCHED:
             self._put_momentum(A, B)
-            status = of.KNOWN if self._parameters is None else status
+            status = of.KNOWN
         return status, room.tables.point_ints[: room.tables.results[of.COUNT]]
 
     def _refuse_together(self) -> None:

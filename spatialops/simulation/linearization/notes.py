@@ -39,8 +39,6 @@ _FAULTS = {
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.SPUN: "impacts with torsional or rolling friction are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
-    of.UNTOUCHED: "how a floating mechanism that nothing touches changes with parameters is not "
-    "known yet under 'moreau'; take 'semi-implicit'",
 }
 
 

@@ -129,3 +129,19 @@ def test_a_damped_leg_with_rods_whose_slip_turns(integrator):
     tau[5] = -60.0
     options = {"dt": 1e-3, "integrator": integrator, "time": EXACT}
     check_masses(scene, so.State(q, v), tau, options)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("height", [0.5, 2e-3])
+def test_a_quadruped_in_the_air(height):
+    """It is given its momentum at the end of the step, also after feet have struck."""
+    robot = so.models.quadruped()
+    scene = robot.scene(friction=0.3, restitution=0.5)
+    rng = np.random.default_rng(0)
+    q, v = robot.state.q.copy(), 0.1 * rng.normal(size=18)
+    q[2] += height
+    v[5] = -1.0
+    state, options = so.State(q, v), {"dt": 5e-3, "time": EXACT}
+    _, info = so.Simulator(scene, **options).step(state)
+    assert bool(len(info.events)) == (height < 0.1)
+    check_masses(scene, state, rng.normal(size=18), options)

@@ -170,7 +170,7 @@ def _own(piece: Piece) -> Own | None:
     return parameter_sides(piece.model, piece.t, piece.room).behind(3 * piece.t.v.size)
 
 
-def momentum_changes(piece: Piece) -> Changes:
-    """What the momentum of floating trees is made of."""
+def momentum_changes(piece: Piece, masses: slice | None) -> Changes:
+    """What the momentum of floating trees is made of; inertial parameters have some columns."""
     by = piece.by
-    return Changes(by.q, by.v, reached(piece)[0], piece.forces, piece.longer)
+    return Changes(by.q, by.v, reached(piece)[0], piece.forces, piece.longer, masses)

@@ -93,14 +93,14 @@ def differentiate_parts(
             status = of.SEVERAL  # cut for what is no impact
         else:
             status = piece_held(loop.address, start.address, held_room.address)
-            given_momentum = status == of.UNTOUCHED and model is None
+            given_momentum = status == of.UNTOUCHED
             if given_momentum:
                 status = of.KNOWN
             if status == of.KNOWN:
                 piece = piece_of(t, room, start.tables, left, (chain, forces, model))
                 chain, cut = after_piece(piece, closures)
                 if given_momentum:
-                    makes, own_model = momentum_changes(piece), loop.stepping.scene.model
+                    makes, own_model = momentum_changes(piece, masses), loop.stepping.scene.model
                     put_momentum(own_model, t, start.tables, makes, (chain.q, chain.v))
         if cut is not None and t.activation.size:
             status = of.ACTIVE
