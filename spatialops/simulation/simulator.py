@@ -355,13 +355,12 @@ class Simulator:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven;
-            with "rk4" for closures, with `EventDriven` for ground that gives way.
+            with `EventDriven` for ground that gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for impacts one after the other,
             or with torsional or rolling friction, with "moreau" for many inelastic arrivals, and
-            free bodies on their own beside closures, for impacts of closed mechanisms, and with
-            `EventDriven` for contacts that touch and approach at the start, change together or have
-            other features later.
+            with `EventDriven` for contacts that touch and approach at the start, change together or
+            have other features later, and impacts of closed mechanisms.
 
         References
         ----------
@@ -413,7 +412,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, and for damping, springs and actuators.
+            As `linearize`, and for redundant closures, and lone bodies under "moreau".
         SolverFailed
             As `step`.
 
@@ -455,7 +454,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, for geoms as above, and for closures, springs and actuators.
+            As `linearize`, for geoms as above, and for those of lone bodies under "moreau".
         SolverFailed
             As `step`.
 

@@ -192,11 +192,7 @@ KNOWN = 0
 NOT_KNOWN = 2  # how a contact moves is not known
 SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected
-ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
 ACTIVE = 7  # activations in a step that an impact cuts
 OTHER_IMPACTS = 8  # not all at once, or not all by one kind of coefficient
-# Of closed mechanisms
-CUT_CLOSED = 9  # a step that is cut
-REDUNDANT = 10  # rows that depend on others
 SPUN = 11  # an impact with torsional or rolling friction

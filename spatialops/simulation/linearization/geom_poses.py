@@ -63,8 +63,6 @@ def movable(scene: Scene, names: Sequence[str]) -> Scene:
             )
     if len(set(names)) < len(names):
         raise ArgumentError("geoms: a geom is named twice")
-    if len(scene.loops) or len(scene.elements.ints):
-        raise ArgumentError("geoms: closures, springs and actuators of a scene are not known yet")
     seats = [_seat(model, known[name]) for name in names]
     moved = dict(zip(names, (f"seat {i} {POSE - 1}" for i in range(len(names))), strict=True))
     geoms = [
@@ -86,6 +84,10 @@ def movable(scene: Scene, names: Sequence[str]) -> Scene:
         ignore=kept_apart,
         include=told,
         pair_laws=scene.pair_laws,
+        loops=scene.loops.items,
+        actuators=scene.actuators,
+        tendons=scene.tendons,
+        ctrl=scene.ctrl,
     )
 
 

@@ -10,10 +10,11 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, ContactError
+from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.dense.closed_step import differentiate_closed
-from spatialops.simulation.linearization.dense.runge_kutta_step import differentiate_runge_kutta
+from spatialops.simulation.linearization.dense.closing import placed
+from spatialops.simulation.linearization.dense.redundant_rows import dependent
 from spatialops.simulation.linearization.free_bodies.momentum import changes_of_step, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
@@ -136,21 +137,21 @@ class Linearizer:
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
         model, nv = self._loop.stepping.scene.model, len(cut)
-        if len(self._loop.stepping.scene.loops):
-            raise ArgumentError("linearize_parameters: closures are not known yet")
-        if self._loop.stepping.scheme == at.RK4:
-            raise ArgumentError("linearize_parameters: integrator 'rk4' is not known yet")
+        loops = self._loop.stepping.scene.loops
+        if len(loops) and dependent(placed(loops, state.q)):
+            raise ArgumentError(
+                "linearize_parameters: closures of which some imply others are not known yet"
+            )
         if self._loop.stepping.scheme == at.MOREAU and n_lone(self._loop.tables) > 0:
             raise ArgumentError(
                 "linearize_parameters: free bodies on their own turn by a rule that is not known "
                 "yet under 'moreau'; take 'semi-implicit'"
             )
-        if len(self._loop.tables.compensation):
-            raise ArgumentError("linearize_parameters: compensation of gravity is not known yet")
-        if self._loop.tables.control[at.DAMPED]:
+        tables = self._loop.tables
+        if len(tables.compensation) or tables.element_ints[:, el.POINTS].any():
             raise ArgumentError(
-                "linearize_parameters: damping, springs and actuators are not known yet: what they "
-                "add to the armature changes with masses"
+                "linearize_parameters: compensation of gravity, tendons and actuators along paths "
+                "are not known yet"
             )
         self._parameters = model
         self._by_parameters = None
@@ -167,37 +168,43 @@ class Linearizer:
         loop = self._loop
         self._begin(state, tau)
         self._sound = False
+        status, contacts = of.SEVERAL, np.zeros((0, of.POINT_INTS), dtype=np.int64)
+        if self._by_kernels:
+            status, contacts = self._whole_step(A, B)
+        if status == of.SEVERAL:
+            self._begin(state, tau)
+            parts = differentiate_parts(loop, self._start.tables.tau, self._room, self._parameters)
+            self._room, status = parts.room, parts.status
+            self._by_parameters = parts.by_parameters
+            A[:], B[:] = parts.A, parts.B
+            contacts = np.concatenate(parts.contacts)
+            self._refuse_together()
+        if status != of.KNOWN:
+            raise self.fault(status)
+        self._sound = True
+        return contacts
+
+    def _whole_step(self, A: Array, B: Array) -> tuple[int, IntArray]:
+        """A status, and what is found of contacts, of a step that is one piece."""
+        loop = self._loop
         loop.advance(advance_held)
-        t = loop.tables
-        if is_together(t):
+        self._refuse_together()
+        self._room = room = room_for(loop.tables, self._room)
+        status = differentiate_held(loop.address, self._start.address, room.address, A, B)
+        if status == of.UNTOUCHED and self._parameters is not None:
+            status = of.SEVERAL
+        if status == of.UNTOUCHED:
+            self._put_momentum(A, B)
+            status = of.KNOWN
+        return status, room.tables.point_ints[: room.tables.results[of.COUNT]]
+
+    def _refuse_together(self) -> None:
+        if is_together(self._loop.tables):
             raise ContactError(
                 "linearize: several bodies arrive without restitution within this step and are met "
                 "together, which under 'moreau' depends on the step before too, not on the state "
                 "alone; take 'semi-implicit', or a shorter step"
             )
-        self._room = room = room_for(t, self._room)
-        loops = loop.stepping.scene.loops
-        if len(loops):
-            status, A[:], B[:] = differentiate_closed(loop, self._start, room, loops)
-        elif t.control[at.SCHEME] == at.RK4:
-            status, A[:], B[:] = differentiate_runge_kutta(loop, self._start, room)
-        else:
-            status = differentiate_held(loop.address, self._start.address, room.address, A, B)
-        if status == of.UNTOUCHED:
-            self._put_momentum(A, B)
-            status = of.KNOWN if self._parameters is None else status
-        contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
-        if status == of.SEVERAL:
-            self._begin(state, tau)
-            parts = differentiate_parts(loop, self._start.tables.tau, room, self._parameters)
-            self._room, status = parts.room, parts.status
-            self._by_parameters = parts.by_parameters
-            A[:], B[:] = parts.A, parts.B
-            contacts = np.concatenate(parts.contacts)
-        if status != of.KNOWN:
-            raise self.fault(status)
-        self._sound = True
-        return contacts
 
     def _put_momentum(self, A: Array, B: Array) -> None:
         """Floating trees that nothing touched in the step were given their momentum."""
@@ -219,7 +226,7 @@ class Linearizer:
         room: Room = self._room.tables
         status, by = of.SEVERAL, np.empty((0, 0))
         if t.control[at.STAGE] == at.SMOOTH:
-            status, by = impact_derivative(loop, self._room, None)
+            status, by = impact_derivative(loop, self._room, loop.stepping.scene.loops, None)
         count = room.results[of.COUNT] if status == of.KNOWN else 0
         rows = room.found[of.LATE, :count, of.GAP_BY_Q].copy()
         ints = room.point_ints[:count].copy()

@@ -39,14 +39,8 @@ _FAULTS = {
     of.OTHER_IMPACTS: "impacts one after the other, or in which the law 'max-dissipation' lets one "
     "contact hold another are not known yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
-    of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
     of.SPUN: "impacts with torsional or rolling friction are not known yet",
-    of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
-    of.ALONE: "free bodies on their own beside closures are not known yet under 'moreau'; take "
-    "'semi-implicit'",
-    of.UNTOUCHED: "how a floating mechanism that nothing touches changes with parameters is not "
-    "known yet under 'moreau'; take 'semi-implicit'",
 }
 
 

@@ -19,7 +19,9 @@ from spatialops.derivatives.manifold import BY_V, CARRIED, dense_blocks
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.masses.resistance_by_masses import resistance_by_masses
 from spatialops.simulation.linearization.rows.factors import solve_system
+from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -66,14 +68,44 @@ def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDeriv
     return parted(model, ends)
 
 
+class Own(NamedTuple):
+    """What parameters add to the equations of a piece, a column each.
+
+    Attributes
+    ----------
+    side, goal : (nv, columns), (m, columns) array
+        To right-hand sides, and to those of lines.
+    forces : (nv, columns) array
+        What masses act as in the smooth part, N or N m.
+    """
+
+    side: Array
+    goal: Array
+    forces: Array
+
+    def behind(self, columns: int) -> Own:
+        """The same behind so many columns of other changes."""
+        return Own(*(np.hstack([np.zeros((len(part), columns)), part]) for part in self))
+
+
 def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
     """Change (nv, n_parameters) of the velocity by those of the piece that is in the tables."""
+    own = parameter_sides(model, t, room)
+    return _solved(room, own.side, own.goal)
+
+
+def parameter_sides(model: Model, t: Tables, room: Room) -> Own:
+    """Right-hand sides by parameters, of the piece that is in the tables."""
     s, m = float(t.monitor[at.PIECE]), int(room.results[of.HELD])
     q, middle = t.vectors[at.Q_E, : model.nq].copy(), room.vectors[of.V_MIDDLE]
     side = -s * inertial_regressor(model, q, middle, room.vectors[of.WHOLE])
     goal = np.zeros((m, side.shape[1]))
     friction = np.zeros((model.nv, len(t.pairs)))
-    smooth = inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    smooth = -inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    if is_damped(t):
+        fit, pull = resistance_by_masses(model, t, room)
+        side += s * (pull - room.vectors[of.WHOLE, :, None] * fit)
+        smooth += pull - room.vectors[of.SMOOTH, :, None] * fit
     by_friction = np.zeros((m, len(t.pairs)))
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] == of.DRAGGED and _is_dragged_by_mu(t, room, int(ints[of.PAIR])):
@@ -87,13 +119,14 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
             pressed = float(t.floats[ints[of.ROW], col.IMPULSE])
             by_friction[ints[of.FIRST_LINE], ints[of.PAIR]] -= push @ _end_of(t, room, k) / pressed
         if ints[of.SLIP] == 1:
-            turning = -s * room.slips[of.SLIP_ANSWER, k] @ smooth
+            turning = s * room.slips[of.SLIP_ANSWER, k] @ smooth
             side += np.outer(rows.T @ turned, turning)
             for line, gain in gains_of(room, k):
                 goal[ints[of.FIRST_LINE] + line] -= gain * turning
     none = np.zeros_like(friction)
-    side = np.hstack([side, friction, none])
-    return _solved(room, side, np.hstack([goal, by_friction, np.zeros_like(by_friction)]))
+    goal = np.hstack([goal, by_friction, np.zeros_like(by_friction)])
+    forces = np.hstack([smooth, none, none])
+    return Own(np.hstack([side, friction, none]), goal, forces)
 
 
 def gains_of(room: Room, k: int) -> list[tuple[int, float]]:

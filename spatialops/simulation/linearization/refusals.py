@@ -19,22 +19,11 @@ from spatialops.contact.laws.pairwise import Pairwise
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.newton._layout import CONE, NO_SLIP, POLYGON, VISCOUS
 from spatialops.errors import ArgumentError
-from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
 
 _LENGTHS = ("distance", "coupler")  # closures of which a number is driven, not a frame
-
-
-def refuse_rk4(scene: Scene) -> None:
-    """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
-    if len(scene.loops):
-        raise ArgumentError(
-            "linearize: closures are not known yet under integrator 'rk4'; take 'moreau' or "
-            "'semi-implicit'"
-        )
 
 
 def law_of(stepping: Stepping) -> Law | None:
@@ -80,13 +69,13 @@ def ground_of(law: Law | None) -> Array:
 def refuse_scene(stepping: Stepping) -> None:
     """What is in the scene or the options, and cannot be linearized yet."""
     scene = stepping.scene
-    if stepping.scheme == at.RK4:
-        refuse_rk4(scene)
     if any(loop.rate is not None and loop.kind not in _LENGTHS for loop in scene.loops.items):
         raise ArgumentError(
             "linearize: closures whose frame is driven are not known yet; distances and couplers "
             "may be driven"
         )
+    if len(scene.loops) and scene.model.compensation.any():
+        raise ArgumentError("linearize: compensation of gravity beside closures is not known yet")
     law = law_of(stepping)
     if law_to_differentiate(law) is None:
         raise ArgumentError(

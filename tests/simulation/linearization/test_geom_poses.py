@@ -10,6 +10,8 @@ from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import ArgumentError
 from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
+from tests.simulation.linearization.test_closed import TOE, standing_leg
+from tests.simulation.linearization.test_closed_impacts import approaching
 from tests.simulation.linearization.test_impacts import TAU, above, leg
 from tests.simulation.linearization.test_linearize import EXACT, standing
 from tests.simulation.linearization.test_parameters import ends, slope
@@ -27,7 +29,9 @@ def aside(scene, name, move):
         turn = from_quaternion(so.integrate(BALL, [0.0, 0.0, 0.0, 1.0], move[3:]))
         return replace(geom, position=position, rotation=geom.turn @ turn)
 
-    return so.Scene(scene.model, [moved(geom) for geom in scene.geoms])
+    geoms = [moved(geom) for geom in scene.geoms]
+    given = {"actuators": scene.actuators, "tendons": scene.tendons, "ctrl": scene.ctrl}
+    return so.Scene(scene.model, geoms, loops=scene.loops, **given)
 
 
 BALL = (
@@ -94,3 +98,30 @@ def test_what_cannot_be_moved_is_refused():
     ):
         with pytest.raises(ArgumentError, match=text):
             simulator.linearize_geoms(above(1e-3), names)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", [*INTEGRATORS, "rk4"])
+@pytest.mark.parametrize("damping", [0.0, 5.0])
+@pytest.mark.parametrize(("height", "speed"), [(-1e-6, 1e-3), (2e-3, 0.8)])
+def test_a_toe_of_a_leg_with_rods(integrator, damping, height, speed):
+    """Closures, and springs that resist; it slides, or lands and bounces."""
+    scene, q = standing_leg(0.3, 0.5, damping)
+    q[2] += 1.5e-6 + height
+    v = approaching(scene, q, so.Node("foot", TOE), speed)
+    tau = np.random.default_rng(1).normal(size=scene.model.nv)
+    tau[5] = -60.0
+    options = {"dt": 1e-3 if speed < 0.1 else 5e-3, "integrator": integrator, "time": EXACT}
+    h = 1e-7 if speed < 0.1 else 1e-5
+    found = check_pose(scene, "toe", so.State(q, v), tau, h, range(3), **options)
+    assert np.abs(found).max() > 0.1
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", [*INTEGRATORS, "rk4"])
+def test_a_foot_of_a_leg_on_springs_with_a_servo(integrator):
+    scene = leg(0.3, stiffness=10.0, damping=0.1)
+    servo = so.Actuator.position("servo", "knee", kp=20.0, kv=2.0)
+    scene = so.Scene(scene.model, scene.geoms, actuators=[servo], ctrl=[0.3])
+    options = {"dt": 4e-3, "integrator": integrator, "time": EXACT}
+    check_pose(scene, "foot 0", above(2e-3), TAU, 1e-5, range(3), **options)

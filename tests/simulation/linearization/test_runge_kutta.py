@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError
 from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
 from tests.simulation.linearization.test_free_bodies import box_on_floor, on_a_corner, rotation
@@ -134,11 +133,3 @@ def test_a_damped_leg_on_the_floor(name, friction):
     simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=name, time=EXACT)
     found = check(simulator, on_the_floor(2e-3), TAU, (3e-8, 1e-4, 1e-3))
     assert found.statuses != ("open",)
-
-
-def test_what_is_not_known_is_refused_in_words():
-    bar = so.models.four_bar()
-    with pytest.raises(ArgumentError, match="closures are not known yet under integrator 'rk4'"):
-        so.Simulator(bar.scene(), integrator="rk4").linearize(bar.state)
-    with pytest.raises(ArgumentError, match="linearize_parameters: integrator"):
-        so.Simulator(leg(), integrator="rk4").linearize_parameters(above(0.5))

@@ -1,9 +1,11 @@
 """Rows of closures that others imply, where a step of a closed mechanism is evaluated.
 
-See `closed_step`.
+See `closed_piece`.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +17,6 @@ from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.dynamics.loops.rows import closure_accelerations
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
-from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.stepping.tables import Tables
 
 _NOTHING = 1e-13  # of the longest row: what moves nothing
@@ -54,19 +54,41 @@ def turned_rows(span: Span, answer: ClosureAnswer, q: Array, f: Array) -> Array:
     return np.asarray(change[span.order[: span.rank]])
 
 
-def answer_of_nearest(span: Span, answer: ClosureAnswer, force: Array, rows: Array) -> Array:
-    """Columns of M a - G_P* x = force, B* G a = rows."""
+class RowsAnswer(NamedTuple):
+    """How a changes, of M a - G* x = force and G a = rows.
+
+    Attributes
+    ----------
+    by_force : (nv, nv) array
+    by_rows : (nv, n_rows) array
+    by_q : (nv, nv) array
+        What comes of rows that turn, beside d(G a), where they are redundant: a comes nearest to
+        them, and leaves some of them open.
+    """
+
+    by_force: Array
+    by_rows: Array
+    by_q: Array
+
+
+def rows_answer(span: Span, answer: ClosureAnswer, q: Array, left: Array) -> RowsAnswer:
+    """The answer of closures at q, of which so much is left open."""
+    n, rows = len(answer.inverse), len(answer.G)
+    if not dependent(span):
+        N, _ = answer.of(np.eye(n), np.zeros((rows, n)))
+        K, _ = answer.of(np.zeros((n, rows)), np.eye(rows))
+        return RowsAnswer(N, K, np.zeros((n, n)))
     nearest, taken = nearest_rows(span, answer)
-    free, pushes = answer.inverse @ force, answer.inverse @ taken.T
-    reply = nearest @ answer.G
-    return np.asarray(free + pushes @ np.linalg.solve(reply @ pushes, rows - reply @ free))
+    pushes, reply = answer.inverse @ taken.T, nearest @ answer.G
+    K = pushes @ np.linalg.inv(reply @ pushes)
+    N = answer.inverse - K @ (reply @ answer.inverse)
+    return RowsAnswer(N, K @ nearest, -K @ turned_rows(span, answer, q, left))
 
 
-def left_open(t: Tables, room: Room, span: Span, q: Array) -> Array:
-    """F = G a + Gdot v - dU/dt of the step, at q."""
+def left_open(t: Tables, span: Span, q: Array, v: Array, a: Array) -> Array:
+    """F = G a + Gdot v - dU/dt at q."""
     loops, model = span.loops, span.model
     stack, f = model.stack(), np.empty(loops.n_rows)
-    v, a = room.vectors[of.V_MIDDLE], room.vectors[of.WHOLE]
     base = lifted(model.links)
     motions_kernel(model.tree, model.links, q, v, a, stack)
     closure_accelerations(loops.ints, loops.floats, loops.term_ints, span.terms, base, stack, f)

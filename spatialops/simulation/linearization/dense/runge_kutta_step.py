@@ -1,4 +1,4 @@
-"""The derivative of a step by the classical fourth-order rule.
+"""The derivative of a piece of a step by the classical fourth-order rule.
 
 Contacts act where the step begins, as in a step of semi-implicit Euler, which would change the
 velocity by M dv / s = F - ... alike. Of that step's equations only the smooth part is another:
@@ -6,13 +6,16 @@ with E the derivative of dv by the rule's four evaluations less that by one,
 
     M dx - P dp = side + M E,    L dx = goal,
 
-and tangents that follow a slip turn with E too. The end is half a step of contacts' velocities
-away from that without them:
+and tangents that follow a slip turn with E too. Closures answer to contacts there: with w of dx
+what contacts alone do, and lambda of that,
+
+    M dx - P dp - G* dlambda = side + M E + d(G* lambda) dq,    G dx = G dv - d(G w) dq.
+
+The end is half a step of contacts' velocities away from that without them:
 
     q_end = q_smooth moved by s / 2 (x - dv).
 
-Evaluations are at coordinates that are added up as plain numbers (`raw_coordinates`). Linear
-velocities of free bodies are along axes that turn; dv is along those of the start.
+Linear velocities of free bodies are along axes that turn; dv is along those of the start.
 """
 
 from __future__ import annotations
@@ -22,176 +25,105 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops._compile.held import Held
-from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
+from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import BY_Q, BY_V, turning
-from spatialops.dynamics.forward_dynamics import forward_dynamics
-from spatialops.forces.elements import Elements
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.dense.closed_step import convection
-from spatialops.simulation.linearization.dense.explicit_forces import Given, joint_forces
-from spatialops.simulation.linearization.dense.pieces import flow_blocks, piece_held
-from spatialops.simulation.linearization.dense.raw_coordinates import (
-    crossed,
-    frames,
-    from_tangent,
-    is_free,
-    on_tangent,
-    rate_changes,
-    rates_of,
+from spatialops.simulation.linearization.dense.closed_piece import convection
+from spatialops.simulation.linearization.dense.closed_slips import reaction
+from spatialops.simulation.linearization.dense.closing import Closures, End, placed
+from spatialops.simulation.linearization.dense.pieces import flow_blocks
+from spatialops.simulation.linearization.dense.raw_coordinates import crossed, frames, is_free
+from spatialops.simulation.linearization.dense.runge_kutta_stages import (
+    Pushed,
+    Smooth,
+    smooth_end,
 )
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
-from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.integrators.joint_forces import external_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import integrate
 
-_WHOLE = 1e-12  # s: as in `step_derivative`
 _REDUNDANT = 1e-11  # as in `step_equations`
-_WEIGHTS = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0
-_AHEAD = 0.5, 0.5, 1.0  # of the step, of the second evaluation and those after it
 
 
-class Smooth(NamedTuple):
-    """Where the rule ends without contacts.
+class Axes(NamedTuple):
+    """Of a free joint that begins with a velocity: from axes of the start to those at the end."""
 
-    Attributes
-    ----------
-    q, v : (nq,), (nv,) arrays
-        Velocities along the axes there.
-    dq, dv : (nv, 3 nv + 1) arrays
-        Their changes by [q; v; forces; time].
+    first: int
+    ahead: Array
+
+
+def runge_kutta_end(
+    t: Tables, room: Room, start: Start, x: float, given: Pushed, closures: Closures
+) -> End:
+    """The fraction x of a piece whose equations are in the room, before closures are closed again.
+
+    Behind the columns of changes comes one by x.
     """
-
-    q: Array
-    v: Array
-    dq: Array
-    dv: Array
-
-
-def differentiate_runge_kutta(
-    loop: HeldLoop, held_start: Held, held_room: Held
-) -> tuple[int, Array, Array]:
-    """A status, A and B of the step that the loop has made from a start."""
-    t, room = loop.tables, held_room.tables
-    start: Start = held_start.tables
-    n, s = start.v.size, float(t.monitor[at.PIECE])
-    nothing = np.empty((2 * n, 2 * n)), np.empty((2 * n, n))
-    if t.control[at.EVENT_ROWS] > 0 or abs(s - t.settings[at.DT]) > _WHOLE:
-        return of.SEVERAL, *nothing
-    status = piece_held(loop.address, held_start.address, held_room.address)
-    if status != of.KNOWN:
-        return status, *nothing
-    whole = np.concatenate(piece_end(loop.stepping.scene.model, t, room, start, 1.0))
-    return of.KNOWN, whole[:, : 2 * n].copy(), whole[:, 2 * n : 3 * n].copy()
-
-
-def piece_end(model: Model, t: Tables, room: Room, start: Start, x: float) -> tuple[Array, Array]:
-    """Changes of q and v at the fraction x of a piece whose equations are in the room.
-
-    Columns are q, v and forces at its start, the time that it takes, and x.
-    """
-    n, s = start.v.size, float(t.monitor[at.PIECE])
-    pushed = t.vectors[at.DVC, :n].copy()
-    ahead = np.zeros((n, 3 * n + 2))
-    ahead[:, n : 2 * n] = np.eye(n)
-    whole = smooth_end(model, t, start, s)
-    by_rule = at_start(model, start, whole) - ahead[:, :-1]
-    by_one = once(t, start, model)
-    by_push = np.zeros((n, 3 * n + 2))
-    by_push[:, :-1] = contact_changes(t, room, by_rule, by_one) - by_rule
-    smooth = whole if x == 1.0 else smooth_end(model, t, start, x * s)
-    dq, dv = (_at_fraction(change, x, s) for change in (smooth.dq, at_start(model, start, smooth)))
+    model, s = closures.loops.model, float(t.monitor[at.PIECE])
+    pushed = t.vectors[at.DVC, : model.nv].copy()
+    whole = smooth_end(t, start, s, given, closures)
+    by_rule = at_start(model, start, whole, given.q) - given.v
+    by_push = contact_changes(t, room, (start, given), by_rule, closures) - by_rule
+    by_push = np.column_stack([by_push, np.zeros(model.nv)])
+    given = to_fraction(given, x, s)
+    smooth = smooth_end(t, start, x * s, given, closures)
+    longer = np.append(x * given.longer[:-1], 0.0)
     move = 0.5 * x * x * s * pushed
     flow = flow_blocks(t.tree, room.spans, move, pushed)
     moved = 0.5 * x * x * s * by_push
-    moved[:, -2] += move / s
+    moved += np.outer(0.5 * x * pushed, longer)
     moved[:, -1] += x * s * pushed
-    dq = flow[BY_Q] @ dq + flow[BY_V] @ moved
-    dv += x * by_push
+    dq = flow[BY_Q] @ smooth.dq + flow[BY_V] @ moved
+    dv = at_start(model, start, smooth, given.q) + x * by_push
     dv[:, -1] += pushed
     v = along_start(model, start, smooth) + x * pushed
     end = integrate(model, smooth.q, move)
-    return dq, at_end(model, (start.q, end), v, dv, dq)
+    axes = end_axes(model, start.q, end)
+    return End(end, along(axes, v), dq, at_end(axes, v, dv, (given.q, dq)))
 
 
-def _at_fraction(change: Array, x: float, s: float) -> Array:
-    """Changes by a piece's time and by x, of those by the time x s."""
-    return np.hstack([change[:, :-1], x * change[:, -1:], s * change[:, -1:]])
+def to_fraction(given: Pushed, x: float, s: float) -> Pushed:
+    """Changes of what the fraction x of a piece begins with and takes; last come those by x."""
+    q, v, forces = (np.column_stack([part, 0.0 * part[:, 0]]) for part in given[:3])
+    return Pushed(q, v, forces, np.append(x * given.longer, s), None)
 
 
-def smooth_end(model: Model, t: Tables, start: Start, s: float) -> Smooth:
-    """After the time s, by the rule's four evaluations."""
-    n = start.v.size
-    one = np.eye(3 * n, 3 * n + 1)
-    q, v = start.q, start.v
-    first = at_q, at_v = from_tangent(model, q, one[:n]), one[n : 2 * n]
-    ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
-    own = Elements(t.element_ints, t.elements, t.element_joints, t.arms, 0, 0)
-    given = Given(start.tau, t.ctrl, start.activation, 0.5 * float(t.settings[at.DT]))
-    for i, weight in enumerate(_WEIGHTS):
-        acts = joint_forces(model, own, given, q, v)
-        a = forward_dynamics(model, q, v, acts.forces)
-        rates = rates_of(model, q, v[:, None])[:, 0]
-        by = forward_dynamics_derivatives(model, q, v, acts.forces)
-        moved = on_tangent(model, q, at_q)
-        pulled = one[2 * n :] + acts.by_q @ moved + acts.by_v @ at_v
-        da = by.dq @ moved + by.dv @ at_v + by.dtau @ pulled
-        steps = rates, a, rate_changes(model, q, v, at_q, at_v), da
-        for end, step in zip(ends, steps, strict=True):
-            end += s * weight * step
-        ends[2][:, -1] += weight * rates
-        ends[3][:, -1] += weight * a
-        if i < len(_AHEAD):
-            ahead = s * _AHEAD[i]
-            q, v = start.q + ahead * rates, start.v + ahead * a
-            at_q, at_v = (x + ahead * dx for x, dx in zip(first, steps[2:], strict=True))
-            at_q[:, -1] += _AHEAD[i] * rates
-            at_v[:, -1] += _AHEAD[i] * a
-    q, v, dq, dv = ends
-    unit = integrate(model, q, np.zeros(n))
-    return Smooth(unit, v, on_tangent(model, q, dq), dv)
+def end_axes(model: Model, start: Array, end: Array) -> list[Axes]:
+    """How axes of free joints turn from one state to another."""
+    before, after = frames(model, start), frames(model, end)
+    return [Axes(k, after[k].T @ before[k]) for k in before if is_free(model, k)]
+
+
+def along(axes: list[Axes], v: Array) -> Array:
+    """A velocity along axes of the start, along those at the end."""
+    result = v.copy()
+    for k, ahead in axes:
+        result[k + 3 : k + 6] = ahead @ v[k + 3 : k + 6]
+    return result
 
 
 def along_start(model: Model, start: Start, end: Smooth) -> Array:
     """The velocity at the end, along axes of the start."""
-    v = end.v.copy()
-    before, after = frames(model, start.q), frames(model, end.q)
-    for k in before:
-        if is_free(model, k):
-            v[k + 3 : k + 6] = before[k].T @ (after[k] @ v[k + 3 : k + 6])
-    return v
+    return along(end_axes(model, end.q, start.q), end.v)
 
 
-def at_start(model: Model, start: Start, end: Smooth) -> Array:
-    """Changes of the velocity at the end, along axes of the start."""
-    result = end.dv.copy()
-    before, after = frames(model, start.q), frames(model, end.q)
-    for k in before:
-        if is_free(model, k):
-            spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
-            back = before[k].T @ after[k]
-            result[linear] = back @ (end.dv[linear] - crossed(end.v[linear], end.dq[spin]))
-            moved = back @ end.v[linear]
-            result[linear, spin] += crossed(moved, np.eye(3))
-    return result
+def at_start(model: Model, start: Start, end: Smooth, dq: Array) -> Array:
+    """Changes of the velocity at the end, along axes of the start, which turns with dq."""
+    return at_end(end_axes(model, end.q, start.q), end.v, end.dv, (end.dq, dq))
 
 
-def at_end(model: Model, ends: tuple[Array, Array], v: Array, dv: Array, dq: Array) -> Array:
-    """Changes of a velocity v, dv along axes of the first of two coordinates, along the other's."""
+def at_end(axes: list[Axes], v: Array, dv: Array, turns: tuple[Array, Array]) -> Array:
+    """Changes of a velocity v, dv along the first axes, along the last; both turn, as given."""
     result = dv.copy()
-    before, after = (frames(model, q) for q in ends)
-    for k in before:
-        if is_free(model, k):
-            spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
-            ahead = after[k].T @ before[k]
-            turned = dv[linear].copy()
-            turned[:, spin] -= crossed(v[linear], np.eye(3))
-            result[linear] = ahead @ turned + crossed(ahead @ v[linear], dq[spin])
+    for k, ahead in axes:
+        spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
+        swung = dv[linear] - crossed(v[linear], turns[0][spin])
+        result[linear] = ahead @ swung + crossed(ahead @ v[linear], turns[1][spin])
     return result
 
 
@@ -211,12 +143,19 @@ def once(t: Tables, start: Start, model: Model) -> Array:
     return np.hstack([s * np.linalg.solve(by.da, sides), rate])
 
 
-def contact_changes(t: Tables, room: Room, by_rule: Array, by_one: Array) -> Array:
-    """Change (nv, 3 nv + 1) of the whole change of the velocity."""
+def contact_changes(
+    t: Tables, room: Room, begun: tuple[Start, Pushed], by_rule: Array, closures: Closures
+) -> Array:
+    """Changes (nv, columns) of the whole change of the velocity."""
+    start, given = begun
     n, m = t.v.size, int(room.results[of.HELD])
-    mass, more = room.squares[of.MASS], by_rule - by_one
-    columns = 3 * n + 1
-    side, goal = room.side[:, :columns] + mass @ more, room.goal[:m, :columns].copy()
+    changes = np.concatenate([given.q, given.v, given.forces, given.longer[None]])
+    mass, more = room.squares[of.MASS], by_rule - once(t, start, closures.loops.model) @ changes
+    side, goal = (part[:, : 3 * n + 1] @ changes for part in (room.side, room.goal[:m]))
+    if given.own is not None:
+        more -= np.linalg.solve(mass, float(t.monitor[at.PIECE]) * given.own.forces)
+        side, goal = side + given.own.side, goal + given.own.goal
+    side = side + mass @ more
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] != of.SLIDING or ints[of.SLIP] != 1:
             continue
@@ -225,8 +164,28 @@ def contact_changes(t: Tables, room: Room, by_rule: Array, by_one: Array) -> Arr
         side += np.outer(rows.T @ friction_of_mu(t, room, k)[1], turned)
         for line, gain in gains_of(room, k):
             goal[ints[of.FIRST_LINE] + line] -= gain * turned
-    lines, pushes = room.lines[:m], room.pushes[:m]
-    free, reply = np.linalg.solve(mass, side), np.linalg.solve(mass, pushes.T)
+    lines, pushes = room.lines[:m], room.pushes[:m].T
+    if len(closures.loops):
+        free, reply = _held(t, room, (side, pushes), (given.q, by_rule), closures)
+    else:
+        free, reply = np.linalg.solve(mass, side), np.linalg.solve(mass, pushes)
     W = lines @ reply + np.diag(room.resistances[:m])
     dx: Array = free + reply @ np.linalg.lstsq(W, goal - lines @ free, rcond=_REDUNDANT)[0]
     return dx
+
+
+def _held(
+    t: Tables, room: Room, given: tuple[Array, Array], by: tuple[Array, Array], closures: Closures
+) -> tuple[Array, Array]:
+    """Changes for right-hand sides and answers to pushes, closures answering.
+
+    By changes of q, and of what the smooth part does.
+    """
+    q, pushed = t.vectors[at.Q_E, : t.q.size].copy(), t.vectors[at.DVC, : t.v.size].copy()
+    span = placed(closures.loops, q)
+    answer = ClosureAnswer(span, room.squares[of.MASS])
+    forces = reaction(room, span, answer)
+    stiffness, turned, _ = closure_changes(span, q, np.zeros_like(pushed), pushed, forces)
+    free = answer.of(given[0] + stiffness @ by[0], answer.G @ by[1] - turned @ by[0])[0]
+    reply = answer.of(given[1], np.zeros((len(answer.G), given[1].shape[1])))[0]
+    return free, reply

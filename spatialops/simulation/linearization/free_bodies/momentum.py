@@ -17,6 +17,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array
+from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import BY_Q, BY_V, dense_blocks
 from spatialops.derivatives.passive_forces import turning_weight
@@ -25,6 +26,7 @@ from spatialops.dynamics.newton_euler import inverse_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Start
+from spatialops.simulation.linearization.masses.resistance_by_masses import momentum_regressor
 from spatialops.simulation.stepping.integrators.joint_forces import external_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
@@ -49,6 +51,8 @@ class Changes(NamedTuple):
     forces : (nv, columns) array
     longer : (columns,) array
         Of the time that it takes.
+    masses : slice or None
+        Columns of changes by inertial parameters, if there are some.
     """
 
     q: Array
@@ -56,6 +60,7 @@ class Changes(NamedTuple):
     there: Array
     forces: Array
     longer: Array
+    masses: slice | None
 
 
 def changes_of_step(room: Room) -> Changes:
@@ -64,7 +69,7 @@ def changes_of_step(room: Room) -> Changes:
     one = np.eye(3 * n)
     first = [dense_blocks(room.spans, block) for block in room.blocks[of.START]]
     there = np.hstack([first[BY_Q], first[BY_V], np.zeros((n, n))])
-    return Changes(one[:n], one[n : 2 * n], there, one[2 * n :], np.zeros(3 * n))
+    return Changes(one[:n], one[n : 2 * n], there, one[2 * n :], np.zeros(3 * n), None)
 
 
 def put_momentum(
@@ -84,10 +89,15 @@ def put_momentum(
     if model.compensation.any():
         by_weight = by_weight - turning_weight(model, q_e)
     outer, change = start.tau - weight, by.forces - by_weight @ by.there
+    if by.masses is not None:
+        change[:, by.masses] -= inertial_regressor(model, q_e, still, still)
     still_q = np.zeros((n, 1))
     for i in np.flatnonzero(t.floating[: t.roots.size, at.PUT_RIGHT] != 0.0):
         rows = slice(int(t.roots[i]), int(t.roots[i]) + 6)
         goal = of_momentum(model, rows.start, (start.q, start.v), by.q, by.v)
+        if by.masses is not None:
+            goal[:, by.masses] += by_masses(model, rows.start, (start.q, start.v))
+            goal[:, by.masses] -= by_masses(model, rows.start, (t.q.copy(), t.v.copy()))
         root = root_at(model, q_e, rows.start)
         goal += s * in_world(root, outer[rows], change[rows], by.there)
         made = in_world(root, np.zeros(6), outer[rows][:, None], still_q)
@@ -122,6 +132,13 @@ def of_momentum(
     own = (moving.da @ v)[rows]
     change = (moving.dq - rest.dq)[rows] @ dq + moving.da[rows] @ dv
     return in_world(root, own, change, dq)
+
+
+def by_masses(model: Model, first: int, state: tuple[Array, Array]) -> Array:
+    """Changes (6, 10 n_bodies) of that momentum by inertial parameters."""
+    q, v = state
+    change = momentum_regressor(model, q, v)[first : first + 6]
+    return in_world(root_at(model, q, first), np.zeros(6), change, np.zeros((model.nv, 1)))
 
 
 def in_world(root: Root, wrench: Array, change: Array, dq: Array) -> Array:

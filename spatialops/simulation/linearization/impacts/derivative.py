@@ -24,9 +24,9 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
-from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.impacts.closed_phases import closed_phase
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
 from spatialops.simulation.linearization.impacts.newton import (
     coefficients,
@@ -41,9 +41,11 @@ from spatialops.simulation.linearization.impacts.statuses import (
     hold,
 )
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.masses.resistance_by_masses import momentum_regressor
 from spatialops.simulation.linearization.parameters import n_parameters
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
@@ -51,10 +53,13 @@ _REDUNDANT = 1e-11  # as in `step_equations`
 _LEANS = 1e-7  # of the fastest: how well a line is met that is
 
 
-def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> tuple[int, Array]:
+def impact_derivative(
+    loop: HeldLoop, held_room: Held, loops: Loops, model: Model | None
+) -> tuple[int, Array]:
     """Of the impact that the loop has resolved last: a status, and a derivative if it is KNOWN.
 
-    The velocity after it by [q; v] before it, and by the parameters of a model if one is given.
+    Closures stand in frames of their own. The velocity after it by [q; v] before it, and by the
+    parameters of a model if one is given.
     What contacts do stays in the room.
     """
     t = loop.tables
@@ -64,7 +69,7 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     before = t.vectors[at.V_X, :nv].copy()
     columns = 2 * nv + (0 if model is None else n_parameters(model, t))
     nothing = np.empty((nv, columns))
-    status, whole = _dynamics(loop, held_room, t.v - before, total)
+    status, whole = _dynamics(loop, held_room, loops, t.v - before, total)
     if status != of.KNOWN:
         return status, nothing
     rows = room.point_ints[: room.results[of.COUNT], of.ROW]
@@ -74,7 +79,7 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     compressed, theta = compression(loop, e)
     forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
     y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
-    _, first = _dynamics(loop, held_room, y, compressed)
+    _, first = _dynamics(loop, held_room, loops, y, compressed)
     first = with_parting(loop, room, first, e, columns)
     turning = np.zeros((len(rows), columns))
     turning[:, : 2 * nv] = _turning(t, room, whole, before)
@@ -135,8 +140,7 @@ def _by_masses(model: Model | None, t: Tables, y: Array, like: Array) -> Array:
     """Joint impulses by masses, where velocities change by y."""
     by = np.zeros_like(like)
     if model is not None:
-        still, nv = np.zeros(y.size), y.size
-        Y = inertial_regressor(model, t.q, still, y) - inertial_regressor(model, t.q, still, still)
+        nv, Y = y.size, momentum_regressor(model, t.q.copy(), y)
         by[:, 2 * nv : 2 * nv + Y.shape[1]] = -Y
     return by
 
@@ -159,7 +163,9 @@ def _along_world(t: Tables, impulses: Array) -> Array:
     return np.einsum("ijk,ij->ik", frames, impulses)
 
 
-def _dynamics(loop: HeldLoop, held_room: Held, y: Array, impulses: Array) -> tuple[int, Dynamics]:
+def _dynamics(
+    loop: HeldLoop, held_room: Held, loops: Loops, y: Array, impulses: Array
+) -> tuple[int, Dynamics]:
     """A status, and what a phase that has changed the velocity by y obeys."""
     t, nv = loop.tables, y.size
     room: Room = held_room.tables
@@ -172,7 +178,7 @@ def _dynamics(loop: HeldLoop, held_room: Held, y: Array, impulses: Array) -> tup
     jacobians = late[:, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3].copy()
     normals = late[:, of.NORMAL_BY_Q : of.NORMAL_BY_Q + 3].copy()
     normals[room.point_ints[:count, of.KIND] == of.STILL] = 0.0
-    return status, Dynamics(
+    phase = Dynamics(
         np.linalg.inv(room.squares[of.MASS]) if status == of.KNOWN else room.squares[of.MASS],
         room.side[:, :nv] + _turned_forces(room, jacobians, normals),
         jacobians,
@@ -182,7 +188,11 @@ def _dynamics(loop: HeldLoop, held_room: Held, y: Array, impulses: Array) -> tup
         normals,
         np.zeros(count),
         np.zeros((count, 0)),
+        np.zeros((nv, nv)),
     )
+    if status == of.KNOWN and len(loops):
+        phase = closed_phase(t, room, loops, phase, y)
+    return status, phase
 
 
 def _turned_forces(room: Room, jacobians: Array, normals: Array) -> Array:
@@ -248,6 +258,7 @@ def _solve(
     free = given + np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
     free[:, :nv] += phase.by_q
     y = phase.inverse @ free
+    y[:, :nv] += phase.kept
     answer = phase.inverse @ P
     W = L @ answer + np.diag(held.resistances)
     by_p = np.linalg.lstsq(W, goal - L @ y, rcond=_REDUNDANT)[0]

@@ -31,7 +31,7 @@ class Dynamics(NamedTuple):
     Attributes
     ----------
     inverse : (nv, nv) array
-        Of the mass matrix.
+        Of the mass matrix, closures answering.
     by_q : (nv, nv) array
         Of impulses less momentum.
     jacobians : (m, 3, nv) array
@@ -45,6 +45,8 @@ class Dynamics(NamedTuple):
         Speeds at which contacts shall part along their normals, m/s.
     parting : (m, c) array
         Derivatives of these by [q; v], and by parameters if there are some.
+    kept : (nv, nv) array
+        Change of the velocity by q, by which closures stay closed.
     """
 
     inverse: Array
@@ -56,6 +58,7 @@ class Dynamics(NamedTuple):
     normals: Array
     parts: Array
     parting: Array
+    kept: Array
 
 
 class Directions(NamedTuple):

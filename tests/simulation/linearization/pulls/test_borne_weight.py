@@ -91,5 +91,15 @@ def test_a_rollout_keeps_where_weight_is_borne():
 def test_parameters_are_refused_in_words():
     model = leg()
     state, tau = swinging(model)
-    with pytest.raises(ArgumentError, match="compensation of gravity is not known yet"):
+    with pytest.raises(ArgumentError, match="compensation of gravity, tendons"):
         so.Simulator(so.Scene(model, [])).linearize_parameters(state, tau)
+
+
+def test_closures_beside_borne_weight_are_refused_in_words():
+    model = leg()
+    state, _ = swinging(model)
+    tip = so.node_positions(model, state.q, [so.Node("link 3")])[0]
+    pin = so.Loop(kind="ball", a="link 3", position_b=tip)
+    simulator = so.Simulator(so.Scene(model, [], loops=so.Loops(model, [pin])))
+    with pytest.raises(ArgumentError, match="beside closures"):
+        simulator.linearize(so.State(state.q, np.zeros(model.nv)))

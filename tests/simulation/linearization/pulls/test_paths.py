@@ -6,6 +6,7 @@ import pytest
 import spatialops as so
 from spatialops import _layout as layout
 from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.errors import ArgumentError
 from spatialops.forces.path_length import Placed, path_length
 from spatialops.simulation.linearization.pulls.path_arms import put_path_changes
 from tests.simulation.linearization.test_linearize import EXACT, check
@@ -115,3 +116,11 @@ def test_steps_with_tendons(path, integrator, stiffness, damping):
         q, v = near_neutral(scene.model, rng), 0.5 * rng.normal(size=scene.model.nv)
         simulator = so.Simulator(scene, dt=2e-3, integrator=integrator, time=EXACT)
         check(simulator, so.State(q, v), rng.normal(size=v.size), (1e-4, 1e-3, 1e-1))
+
+
+def test_parameters_of_what_paths_pull_are_refused_in_words():
+    model = chain()
+    tendon = so.Tendon(path=paths()["straight"], stiffness=1.0)
+    simulator = so.Simulator(so.Scene(model, [], tendons=[tendon]))
+    with pytest.raises(ArgumentError, match="actuators along paths"):
+        simulator.linearize_parameters(so.State(model.neutral(), np.zeros(model.nv)))

@@ -1,0 +1,1 @@
+"""What changes with inertial parameters beside momenta."""
