@@ -8,6 +8,7 @@ from spatialops.contact import Convex, MaxDissipation
 from spatialops.errors import ContactError
 from tests.simulation.linearization.test_closed import Course
 from tests.simulation.linearization.test_closed import check as check_closed
+from tests.simulation.linearization.test_closed_impacts import timed
 from tests.simulation.linearization.test_impacts import TAU, above, leg
 from tests.simulation.linearization.test_linearize import EXACT, check
 from tests.simulation.linearization.test_parameters import ends, slope
@@ -109,12 +110,15 @@ def test_an_impact_at_a_stop(integrator, restitution, bounce, gap):
 
 @pytest.mark.compiled
 def test_from_event_to_event():
-    """A stop is met at its time; dry friction is a contact that stays, which is not known there."""
+    """A stop is met at its time; what stays at it, or rubs, is not known there."""
     options = {"dt": 2e-3, "time": so.EventDriven(tolerance=1e-12), "stop_restitution": 0.5}
     state, tau = moving((1.5, -2.0, 3.0)), np.array([0.1, 0.2, 0.3])
     check(so.Simulator(arm(gap=1e-3), **options), state, tau, (1e-5, 1e-4, 1e-2))
-    with pytest.raises(ContactError, match="stay closed"):
+    with pytest.raises(ContactError, match="rest at a stop, or rub"):
         so.Simulator(arm(dry_friction=0.3), **options).linearize(state, tau)
+    pressed = so.State(state.q, np.zeros(3))
+    with pytest.raises(ContactError, match="rest at a stop, or rub"):
+        so.Simulator(arm(gap=0.0), **options).linearize(pressed, [50.0, 0.0, 0.0])
 
 
 @pytest.mark.compiled
@@ -279,3 +283,34 @@ def test_what_is_about_to_change_is_named():
         push = bias + share * np.array([0.3, 0.0, 0.0])
         found = so.Simulator(rubbing, dt=2e-3).linearize(still, push)
         assert any("dry friction" in text and words in text for text in found.switching)
+
+
+def pinned_at_a_stop(gap):
+    """Three rods whose end keeps its distance, the first so far from its lower limit."""
+    builder = so.TreeBuilder()
+    rod = so.Inertia.capsule(0.03, 0.5, mass=1.0).shifted((0.1, 0.0, -0.25))
+    parent, q = "world", np.array([0.3, -0.8, 0.4])
+    for name in "abc":
+        limit = {"lower": q[0] - gap} if name == "a" else {}
+        joint, place = so.Joint("revolute", axis="y", **limit), (0.1, 0.0, -0.5)
+        builder.add_body(name, parent=parent, joint=joint, inertia=rod, position=place)
+        parent = name
+    model = builder.build()
+    end = so.node_positions(model, q, [so.Node("c", (0.0, 0.0, -0.5))])[0]
+    ends = {"position_a": (0.0, 0.0, -0.5), "position_b": end + 0.2}
+    pin = so.Loop(kind="distance", a="c", distance=0.2 * np.sqrt(3.0), **ends)
+    return so.Scene(model, [], loops=[pin]), q
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", SCHEMES)
+@pytest.mark.parametrize("gap", [-5e-7, 1e-3])
+def test_closed_mechanisms_strike_their_stops(integrator, gap):
+    scene, q = pinned_at_a_stop(gap)
+    options = {"dt": 2e-3, "integrator": integrator, "stop_restitution": 0.5}
+    simulator = timed(scene, **options)
+    tau = np.array([0.1, 0.2, -0.3])
+    course = Course(scene, q, np.array([-1.5, 1.0, 0.5]))
+    found = check_closed(simulator, course, tau, (1e-7 if gap < 0.0 else 1e-5, 1e-3))
+    assert len(simulator.step(course.at(0.0), tau)[1].events) == 1
+    assert found.statuses

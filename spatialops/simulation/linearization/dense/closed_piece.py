@@ -107,7 +107,7 @@ def _multipliers(t: Tables, room: Room, span: Span, answer: ClosureAnswer) -> Ar
     needed = inverse_dynamics(span.model, q_e, room.vectors[of.V_MIDDLE].copy(), whole)
     needed += (t.damped - t.links)[:, layout.ARMATURE] * whole - t.vectors[at.DRIVEN, :n]
     needed += t.links[:, layout.DAMPING] * t.vectors[at.V_E, :n]
-    needed -= pushed_by_contacts(room) / float(t.monitor[at.PIECE])
+    needed -= pushed_by_contacts(t, room) / float(t.monitor[at.PIECE])
     return held_back(span, answer, needed)
 
 

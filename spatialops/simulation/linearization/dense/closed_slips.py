@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.collision import _layout as col
 from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
 from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.simulation import _layout as at
@@ -65,7 +66,7 @@ def closed_slips(
         return turned
     q_e = t.vectors[at.Q_E, : span.model.nq].copy()
     smooth = room.vectors[of.SMOOTH].copy()
-    smooth_forces = forces - reaction(room, span, answer) / s
+    smooth_forces = forces - reaction(t, room, span, answer) / s
     stiffness, by_q, by_v = closure_changes(
         span, q_e, room.vectors[of.V_MIDDLE], smooth, smooth_forces
     )
@@ -90,13 +91,23 @@ def closed_slips(
     return turned
 
 
-def reaction(room: Room, span: Span, answer: ClosureAnswer) -> Array:
+def reaction(t: Tables, room: Room, span: Span, answer: ClosureAnswer) -> Array:
     """What closures answer to contacts' impulses, N s or N m s along their rows."""
-    return held_back(span, answer, -pushed_by_contacts(room))
+    return held_back(span, answer, -pushed_by_contacts(t, room))
 
 
-def pushed_by_contacts(room: Room) -> Array:
-    """Joint impulses of contacts."""
+def pushed_by_contacts(t: Tables, room: Room) -> Array:
+    """Joint impulses of a step's contacts, of stops and of dry friction."""
+    pushed = pushed_by_points(room)
+    for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
+        if ints[of.KIND] == of.JOINT:
+            normal, along = t.floats[ints[of.ROW], col.IMPULSE : col.IMPULSE + 2]
+            pushed[ints[of.LINK]] += room.points[k, of.ALONG] * normal + along
+    return pushed
+
+
+def pushed_by_points(room: Room) -> Array:
+    """Those of all points that have impulses in space: in impacts stops, too."""
     count = int(room.results[of.COUNT])
     rows = room.found[of.LATE, :count, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
     impulses = room.points[:count, of.IMPULSE : of.IMPULSE + 3]

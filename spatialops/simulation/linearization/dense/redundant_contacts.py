@@ -60,7 +60,7 @@ def apart(
     q_e, w = t.vectors[at.Q_E, : t.q.size].copy(), t.vectors[at.DVC, :n].copy()
     pushed, arrived = given
     dq = arrived[:n]
-    forces = reaction(room, span, answer)
+    forces = reaction(t, room, span, answer)
     stiffness, turned, _ = closure_changes(span, q_e, np.zeros(n), w, forces)
     nearest, taken = nearest_rows(span, answer)
     pushes = answer.inverse @ taken.T

@@ -184,7 +184,7 @@ def _held(
     q, pushed = t.vectors[at.Q_E, : t.q.size].copy(), t.vectors[at.DVC, : t.v.size].copy()
     span = placed(closures.loops, q)
     answer = ClosureAnswer(span, room.squares[of.MASS])
-    forces = reaction(room, span, answer)
+    forces = reaction(t, room, span, answer)
     stiffness, turned, _ = closure_changes(span, q, np.zeros_like(pushed), pushed, forces)
     free = answer.of(given[0] + stiffness @ by[0], answer.G @ by[1] - turned @ by[0])[0]
     reply = answer.of(given[1], np.zeros((len(answer.G), given[1].shape[1])))[0]

@@ -14,7 +14,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.dense.closed_slips import reaction
+from spatialops.simulation.linearization.dense.closed_slips import held_back, pushed_by_points
 from spatialops.simulation.linearization.dense.closing import placed
 from spatialops.simulation.linearization.impacts.statuses import Dynamics
 from spatialops.simulation.linearization.made_step import Room
@@ -27,7 +27,8 @@ def closed_phase(t: Tables, room: Room, loops: Loops, phase: Dynamics, y: Array)
     q, n = t.q.copy(), y.size
     span = placed(loops, q)
     answer = ClosureAnswer(span, room.squares[of.MASS])
-    stiffness, turned, _ = closure_changes(span, q, np.zeros(n), y, reaction(room, span, answer))
+    forces = held_back(span, answer, -pushed_by_points(room))
+    stiffness, turned, _ = closure_changes(span, q, np.zeros(n), y, forces)
     inverse = answer.of(np.eye(n), np.zeros((loops.n_rows, n)))[0]
     kept = answer.of(np.zeros((n, n)), -turned)[0]
     return phase._replace(inverse=inverse, by_q=phase.by_q + stiffness, kept=kept)
