@@ -18,6 +18,8 @@ from tests.simulation.linearization.test_joints import arm, moving
 from tests.simulation.linearization.test_linearize import EXACT
 from tests.simulation.linearization.test_parameters_dense import check_masses
 
+pytestmark = pytest.mark.compiled  # many steps, of code that others run uncompiled
+
 
 def rubbing_leg(shape, height):
     """A floating leg with rods whose joints rub, its foot so high above the floor."""

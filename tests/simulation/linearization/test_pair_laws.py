@@ -10,6 +10,8 @@ from tests.simulation.linearization.test_linearize import EXACT, check
 from tests.simulation.linearization.test_parameters import ends, slope
 from tests.support.trees import relative_error
 
+pytestmark = pytest.mark.compiled  # many steps, of code that others run uncompiled
+
 SCHEMES = ("moreau", "semi-implicit", "rk4")
 OWN = ("coulomb", "cone", "no-slip", "frictionless", "viscous")
 PRESSES = {"no-slip": {"sticking"}, "frictionless": {"sliding"}, "viscous": {"dragged"}}

@@ -14,6 +14,8 @@ from tests.simulation.linearization.test_linearize import EXACT, driven_arm
 from tests.simulation.linearization.test_parameters import ends, slope
 from tests.support.trees import relative_error
 
+pytestmark = pytest.mark.compiled  # many steps, of code that others run uncompiled
+
 STEPS = np.array([-2.0, -1.0, 1.0, 2.0])
 
 
