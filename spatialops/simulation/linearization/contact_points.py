@@ -44,8 +44,8 @@ _FILM = 1e-9  # m from where a film ends
 
 
 @kernel
-def find_points(touched: Touched, room: Room) -> int:
-    """The acting contacts, without moments and joints, and their statuses; a status, KNOWN or not.
+def find_points(touched: Touched, room: Room) -> None:
+    """The acting contacts, without moments and joints, and what they do.
 
     Poses where they are evaluated must be in the room's `work`.
     """
@@ -55,13 +55,11 @@ def find_points(touched: Touched, room: Room) -> int:
     for i in range(touched.contacts):
         if touched.ints[i, col.CONTACT_FEATURE_A] < 0:
             break  # those of joints come last
-        room.results[of.FAULTY] = i
         if not put_point(touched, i, room):
             put_shaped(touched, i, room)
     largest = largest_impulse(touched)
     for k in range(room.results[of.COUNT]):
         put_status(touched, room, k, largest)
-    return of.KNOWN
 
 
 @kernel

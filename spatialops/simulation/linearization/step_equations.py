@@ -69,9 +69,7 @@ from spatialops.simulation.stepping.integrators.accelerations import add_convect
 def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, room: Room) -> int:
     """The factored equations and their right-hand sides into the room; a status."""
     poses_kernel(made.tree, made.links, made.q, room.work[: made.tree.shape[0]])
-    status = find_points(touched, room)
-    if status != of.KNOWN:
-        return status
+    find_points(touched, room)
     find_joints(touched, room)
     find_moments(touched, room)
     put_velocities(made, room)

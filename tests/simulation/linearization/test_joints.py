@@ -184,17 +184,8 @@ def test_a_trunk_on_legs_and_in_the_air(integrator, height):
     assert "stopped" in found.statuses
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize("integrator", SCHEMES[:2])
-@pytest.mark.parametrize(
-    ("friction", "gap", "does"),
-    [
-        ((0.3, 0.2, 0.1), None, ("sliding",) * 3),
-        ((0.3, 100.0, 0.1), None, ("sliding", "sticking", "sliding")),
-        ((0.0, 0.2, 0.1), -1e-6, ("stopped", "sliding", "sliding")),
-    ],
-)
-def test_closed_mechanisms(integrator, friction, gap, does):
+def pinned(gap, friction=(0.0, 0.0, 0.0)):
+    """Three rods whose end keeps its distance, the first so far from its lower limit, if any."""
     builder = so.TreeBuilder()
     rod = so.Inertia.capsule(0.03, 0.5, mass=1.0).shifted((0.1, 0.0, -0.25))
     parent, q = "world", np.array([0.3, -0.8, 0.4])
@@ -208,7 +199,21 @@ def test_closed_mechanisms(integrator, friction, gap, does):
     end = so.node_positions(model, q, [so.Node("c", (0.0, 0.0, -0.5))])[0]
     ends = {"position_a": (0.0, 0.0, -0.5), "position_b": end + 0.2}
     pin = so.Loop(kind="distance", a="c", distance=0.2 * np.sqrt(3.0), **ends)
-    scene = so.Scene(model, [], loops=[pin])
+    return so.Scene(model, [], loops=[pin]), q
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", SCHEMES[:2])
+@pytest.mark.parametrize(
+    ("friction", "gap", "does"),
+    [
+        ((0.3, 0.2, 0.1), None, ("sliding",) * 3),
+        ((0.3, 100.0, 0.1), None, ("sliding", "sticking", "sliding")),
+        ((0.0, 0.2, 0.1), -1e-6, ("stopped", "sliding", "sliding")),
+    ],
+)
+def test_closed_mechanisms(integrator, friction, gap, does):
+    scene, q = pinned(gap, friction)
     simulator = so.Simulator(scene, dt=2e-3, integrator=integrator, time=EXACT)
     v = np.array([1.0, 0.0 if "sticking" in does else -2.0, 0.5])
     v *= 1.0 if gap is None else 1e-3
@@ -285,28 +290,11 @@ def test_what_is_about_to_change_is_named():
         assert any("dry friction" in text and words in text for text in found.switching)
 
 
-def pinned_at_a_stop(gap):
-    """Three rods whose end keeps its distance, the first so far from its lower limit."""
-    builder = so.TreeBuilder()
-    rod = so.Inertia.capsule(0.03, 0.5, mass=1.0).shifted((0.1, 0.0, -0.25))
-    parent, q = "world", np.array([0.3, -0.8, 0.4])
-    for name in "abc":
-        limit = {"lower": q[0] - gap} if name == "a" else {}
-        joint, place = so.Joint("revolute", axis="y", **limit), (0.1, 0.0, -0.5)
-        builder.add_body(name, parent=parent, joint=joint, inertia=rod, position=place)
-        parent = name
-    model = builder.build()
-    end = so.node_positions(model, q, [so.Node("c", (0.0, 0.0, -0.5))])[0]
-    ends = {"position_a": (0.0, 0.0, -0.5), "position_b": end + 0.2}
-    pin = so.Loop(kind="distance", a="c", distance=0.2 * np.sqrt(3.0), **ends)
-    return so.Scene(model, [], loops=[pin]), q
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize("integrator", SCHEMES)
 @pytest.mark.parametrize("gap", [-5e-7, 1e-3])
 def test_closed_mechanisms_strike_their_stops(integrator, gap):
-    scene, q = pinned_at_a_stop(gap)
+    scene, q = pinned(gap)
     options = {"dt": 2e-3, "integrator": integrator, "stop_restitution": 0.5}
     simulator = timed(scene, **options)
     tau = np.array([0.1, 0.2, -0.3])

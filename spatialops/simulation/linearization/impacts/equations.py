@@ -59,11 +59,9 @@ def differentiate_impact_held(t: Tables, room: Room, y: Array, after: Array, f: 
     made = refer(impact_of(t, y))
     n = y.size
     poses_kernel(made.tree, made.links, made.q, room.work[:n])
-    status = find_points(contacts, room)
-    if status == of.KNOWN and contacts.acting > contacts.contacts:
-        status = of.SPUN
-    if status != of.KNOWN:
-        return status
+    find_points(contacts, room)
+    if contacts.acting > contacts.contacts:
+        return of.SPUN
     find_joints(contacts, room)
     status = place_late(made, contacts, room)
     if status != of.KNOWN:
