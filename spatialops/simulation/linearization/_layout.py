@@ -174,7 +174,10 @@ V_BY_FORCE = 5
 LEAD = 6
 LEAD_BY_SPIN = 7
 LEAD_BY_FORCE = 8
-LONE_TABLES = 9
+# By the centre of mass, in columns 0 to 2: where the step is evaluated.
+Q_BY_CENTER = 9
+V_BY_CENTER = 10
+LONE_TABLES = 11
 
 # Integer results.
 COUNT = 0  # contacts

@@ -36,7 +36,7 @@ from spatialops.simulation.linearization.drift_change import (
     gain_by_normal,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
-from spatialops.simulation.linearization.rows.changes import add_lead, add_row, put_row, to_start
+from spatialops.simulation.linearization.rows.changes import add_reached, add_row, put_row, to_start
 
 _KINK = 1e-9  # m/s within which a gap's speed is at its kink
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
@@ -211,7 +211,7 @@ def put_line(
             gain = plus(gain, gain_by_normal(touched, room, k, lean, there, (X, Y)))
         add_row(room.goal, i, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
     if made.timed:
-        add_lead(room, goal)
+        add_reached(room, goal)
     to_start(room, room.goal, i)
     if not there:
         return

@@ -50,7 +50,6 @@ from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
-from spatialops.simulation.stepping.integrators.joint_forces import n_lone
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -142,11 +141,6 @@ class Linearizer:
             raise ArgumentError(
                 "linearize_parameters: closures of which some imply others are not known yet"
             )
-        if self._loop.stepping.scheme == at.MOREAU and n_lone(self._loop.tables) > 0:
-            raise ArgumentError(
-                "linearize_parameters: free bodies on their own turn by a rule that is not known "
-                "yet under 'moreau'; take 'semi-implicit'"
-            )
         tables = self._loop.tables
         if len(tables.compensation) or tables.element_ints[:, el.POINTS].any():
             raise ArgumentError(
@@ -191,8 +185,9 @@ class Linearizer:
         self._refuse_together()
         self._room = room = room_for(loop.tables, self._room)
         status = differentiate_held(loop.address, self._start.address, room.address, A, B)
-        if status == of.UNTOUCHED and self._parameters is not None:
-            status = of.SEVERAL
+        floats = status == of.UNTOUCHED or (status == of.KNOWN and room.tables.results[of.LONE] > 0)
+        if self._parameters is not None and floats:
+            status = of.SEVERAL  # what centres and momenta change by is found part by part
         if status == of.UNTOUCHED:
             self._put_momentum(A, B)
             status = of.KNOWN

@@ -11,10 +11,11 @@ from spatialops._compile.held import Held
 from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
 from spatialops.algebra.dense_lu import BLOCK, EXCHANGES, filled
-from spatialops.algebra.simd import WIDTH, aligned
+from spatialops.algebra.simd import WIDTH as LANES
+from spatialops.algebra.simd import aligned
 from spatialops.collision import _layout as col
 from spatialops.collision.contact_motion import _layout as motion
-from spatialops.derivatives.manifold import MOVES, WIDEST, spans
+from spatialops.derivatives.manifold import MOVES, WIDEST, WIDTH, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.stepping.contact_drift import remaining_time
@@ -128,8 +129,9 @@ class Room(NamedTuple):
     lines, pushes : (3 m, nv) arrays
         What the change of the velocity shall be along, and what impulses do.
     side : (nv, columns) array
-        Right-hand sides for changes of coordinates and velocities at the start, of forces, and of
-        the time that the piece takes; then nothing until blocks are full.
+        Right-hand sides for changes of coordinates and velocities at the start, of forces, and,
+        of pieces of steps, of the time that they take, and of the centres of lone bodies, three
+        columns each; then nothing until blocks are full.
     goal : (3 m, columns) array
         The same of the lines.
     reply : (nv, 3 m + 32) array
@@ -212,7 +214,8 @@ def new_room(model: Model, geoms: int, m: int) -> Room:
 def room_of(where: IntArray, n_bodies: int, geoms: int, m: int) -> Room:
     """The same of spans."""
     n = len(where)
-    columns = filled(3 * n + 1)
+    lone = int((where[:, WIDTH] == WIDEST).sum()) // WIDEST  # at most
+    columns = filled(3 * n + 1 + 3 * lone)
     return Room(
         work=aligned(5 * n + 1, WORK_COLUMNS),
         factors=aligned(n, WORK_COLUMNS),
@@ -232,8 +235,8 @@ def room_of(where: IntArray, n_bodies: int, geoms: int, m: int) -> Room:
         side=aligned(n, columns),
         goal=aligned(3 * m, columns),
         reply=aligned(n, 3 * m + BLOCK),
-        system=aligned(n, n + WIDTH),
-        upper=aligned(n, n + WIDTH),
+        system=aligned(n, n + LANES),
+        upper=aligned(n, n + LANES),
         contact=aligned(3 * m, 3 * m + BLOCK),
         resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),
@@ -243,8 +246,8 @@ def room_of(where: IntArray, n_bodies: int, geoms: int, m: int) -> Room:
         own_laws=np.zeros((0, of.OWN_INTS), dtype=np.int64),
         own_friction=np.zeros(0),
         moments=np.zeros(1, dtype=np.int64),
-        lone=np.zeros(n // 6, dtype=np.int64),
-        lone_moves=np.zeros((n // 6, of.LONE_TABLES, 6, 6)),
+        lone=np.zeros(lone, dtype=np.int64),
+        lone_moves=np.zeros((lone, of.LONE_TABLES, 6, 6)),
         places=unturned(geoms),
         motions=np.zeros((2, m, of.MOTION_COLUMNS)),
         of_pair=np.zeros((col.MANY_POINTS, motion.COLUMNS)),

@@ -14,10 +14,14 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.dense_lu import solve_lu
 from spatialops.collision import _layout as col
-from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.derivatives.manifold import BY_V, CARRIED, dense_blocks
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.free_bodies.lone_parameters import (
+    lone_changes,
+    momenta_by_masses,
+    rate_of,
+)
 from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.linearization.masses.resistance_by_masses import resistance_by_masses
 from spatialops.simulation.linearization.rows.factors import solve_system
@@ -97,11 +101,11 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
 def parameter_sides(model: Model, t: Tables, room: Room) -> Own:
     """Right-hand sides by parameters, of the piece that is in the tables."""
     s, m = float(t.monitor[at.PIECE]), int(room.results[of.HELD])
-    q, middle = t.vectors[at.Q_E, : model.nq].copy(), room.vectors[of.V_MIDDLE]
-    side = -s * inertial_regressor(model, q, middle, room.vectors[of.WHOLE])
+    lead = lone_changes(model, t, room).forces
+    side = -s * (momenta_by_masses(model, t, room, rate_of(t, room, of.WHOLE, of.V_END)) + lead)
     goal = np.zeros((m, side.shape[1]))
     friction = np.zeros((model.nv, len(t.pairs)))
-    smooth = -inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    smooth = -momenta_by_masses(model, t, room, rate_of(t, room, of.SMOOTH, of.V_FREE)) - lead
     if is_damped(t):
         fit, pull = resistance_by_masses(model, t, room)
         side += s * (pull - room.vectors[of.WHOLE, :, None] * fit)

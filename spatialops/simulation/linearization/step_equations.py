@@ -59,7 +59,7 @@ from spatialops.simulation.linearization.joints.joint_rows import (
 )
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
 from spatialops.simulation.linearization.resistance import differentiate_resistance
-from spatialops.simulation.linearization.rows.changes import add_lead, to_start
+from spatialops.simulation.linearization.rows.changes import add_reached, to_start
 from spatialops.simulation.linearization.rows.factors import factor_equations
 from spatialops.simulation.linearization.touch import look, place_early, place_late
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
@@ -93,7 +93,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
             turn_friction(made, touched, room, k)
     for i in range(made.tree.shape[0]):
         if made.timed:
-            add_lead(room, room.side[i])
+            add_reached(room, room.side[i])
         to_start(room, room.side, i)
     for k in range(room.results[of.COUNT]):
         if is_moment(room, k):
@@ -246,6 +246,8 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
         side[i, 2 * n + i] = s
         side[i, 3 * n] = 0.0
         if made.timed:
+            for j in range(3 * n + 1, side.shape[1]):
+                side[i, j] = 0.0
             for j in range(n):
                 side[i, 3 * n] += squares[of.MASS, i, j] * made.change[j] / s
         if not resists:

@@ -55,7 +55,7 @@ def closed_change(
 ) -> Array:
     """Change (nv, columns) of what the velocity changes by in the piece that is in the tables.
 
-    Given are changes of [q; v; forces; its time] at its start, and of q and v where it is
+    Given are changes of [q; v; forces; its time; centres] at its start, and of q and v where it is
     evaluated, by columns; and what parameters add to the last of these.
     """
     n, m = t.v.size, int(room.results[of.HELD])
@@ -71,17 +71,17 @@ def closed_change(
     slips = closed_slips(t, room, span, answer, forces, bend)
     by_v = by_v - answer.G @ bend
     dq, dv = there
-    arrived = np.concatenate([dq, dv, given[2 * n :]])
+    arrived = np.concatenate([dq, dv, given[2 * n : 3 * n + 1]])
     if own is not None:
         arrived[2 * n : 3 * n] += own.forces
-    pushed = room.side[:, : 3 * n + 1] @ given + slips.side @ arrived
-    goal = room.goal[:m, : 3 * n + 1] @ given + slips.goal @ arrived
+    pushed = room.side[:, : len(given)] @ given + slips.side @ arrived
+    goal = room.goal[:m, : len(given)] @ given + slips.goal @ arrived
     if own is not None:
         pushed, goal = pushed + own.side, goal + own.goal
     rows, taken = answer.G + s * half * by_v, answer.G
     replies: Array | float = 0.0
     rate = (vectors[of.V_END] - t.vectors[at.V_E, :n]) / s
-    missed = np.outer(answer.G @ rate, given[-1]) - s * (by_q @ dq + by_v @ dv)
+    missed = np.outer(answer.G @ rate, given[3 * n]) - s * (by_q @ dq + by_v @ dv)
     if dependent(span):
         nearest, taken = nearest_rows(span, answer)
         more = apart(t, room, span, answer, slips.system, (pushed, arrived))

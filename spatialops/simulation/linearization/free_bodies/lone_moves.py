@@ -144,6 +144,7 @@ def put_lone_moves(made: Made, room: Room) -> None:
             rate = scaled(1.0 / made.s, r)
             reached = rotate(turned, plus_scaled(rate, 0.5 * h, by_time))
             put_lead_there(room, k, c, reached, along)
+            put_by_center(tables, r, h, w)
         by_turn = product(times(0.5 * h, turned), by_spin)
         add_block(room.blocks[of.START, BY_V], k, 0, by_turn)
         add_block(room.blocks[of.START, BY_V], k + 3, 0, crossed(c, by_turn))
@@ -163,6 +164,19 @@ def put_lone_moves(made: Made, room: Room) -> None:
         put_by_force(tables[of.Q_BY_FORCE], 0, by_turn, c)
         put_by_force(tables[of.Q_BY_FORCE], 3, crossed(c, by_turn), c)
         put_by_force(tables[of.V_BY_FORCE], 3, crossed(along, by_turn), c)
+
+
+@inlined
+def put_by_center(tables: Array, r: Vec3, h: float, w: Vec3) -> None:
+    """Where a lone body that turns by r is, after the time h, if its centre is elsewhere.
+
+    By c, at the same l: dq = (0, E* (h w x dc + dc) - dc), dv = (0, E* w x dc - w x dc).
+    """
+    first, second, _ = series_of_turn(dot(r, r))
+    back, swing = turns(r, -first, second), crossed(w, _ONE)
+    carried = product(back, swing)
+    put_block(tables[of.Q_BY_CENTER], 3, 0, added(added(back, -1.0, _ONE), h, carried))
+    put_block(tables[of.V_BY_CENTER], 3, 0, added(carried, -1.0, swing))
 
 
 @inlined
@@ -220,3 +234,16 @@ def add_by_forces(room: Room, row: Array) -> None:
             for j in range(6):
                 there = by_q * tables[of.Q_THERE, r, j] + by_v * tables[of.V_THERE, r, j]
                 row[2 * n + k + j] += there
+
+
+@inlined
+def add_by_centers(room: Room, row: Array) -> None:
+    """Add to such a row, behind its entry for the time, what comes of lone bodies' centres."""
+    n = room.side.shape[0]
+    for i in range(room.results[of.LONE]):
+        k, tables = room.lone[i], room.lone_moves[i]
+        for r in range(3, 6):
+            by_q, by_v = row[k + r], row[n + k + r]
+            for j in range(3):
+                there = by_q * tables[of.Q_BY_CENTER, r, j] + by_v * tables[of.V_BY_CENTER, r, j]
+                row[3 * n + 1 + 3 * i + j] += there

@@ -27,12 +27,14 @@ class Given(NamedTuple):
     ----------
     v, forces : (nv, columns) array
     longer : (columns,) array
+    centers : (3 lone, columns) array
     x : float
     """
 
     v: Array
     forces: Array
     longer: Array
+    centers: Array
     x: float
 
 
@@ -44,12 +46,14 @@ class There(NamedTuple):
     change: Array
 
 
-def add_lone_there(room: Room, forces: Array, dq: Array, dv: Array) -> None:
-    """Add to changes where the piece is evaluated what comes of the forces on lone bodies."""
+def add_lone_there(room: Room, forces: Array, centers: Array, dq: Array, dv: Array) -> None:
+    """Add to changes where the piece is evaluated what comes of lone bodies' forces and centres."""
     for i in range(room.results[of.LONE]):
         rows, tables = _rows(room, i), room.lone_moves[i]
         dq[rows] += tables[of.Q_THERE] @ forces[rows]
         dv[rows] += tables[of.V_THERE] @ forces[rows]
+        dq[rows] += tables[of.Q_BY_CENTER, :, :3] @ centers[3 * i : 3 * i + 3]
+        dv[rows] += tables[of.V_BY_CENTER, :, :3] @ centers[3 * i : 3 * i + 3]
 
 
 def put_lone_ends(
@@ -69,7 +73,9 @@ def put_lone_ends(
         dl += np.outer(tables[of.LEAD, 1, :3], given.longer)
         early, late = x - 0.5, 0.5 * x * x
         dv, dX = _at_center(there.v[rows], c), _at_center(there.change[rows], c)
-        v, X = _at_center(v, c), _at_center(X, c)
+        v, X, dc = _at_center(v, c), _at_center(X, c), given.centers[3 * i : 3 * i + 3]
+        dv[3:] += _cross(v[:3], dc)
+        dX[3:] += _cross(X[:3], dc)
         v[:3] += 0.5 * lead
         dv[:3] += 0.5 * dl
         X[:3] -= lead
@@ -85,16 +91,17 @@ def put_lone_ends(
         w, dw = v + x * X, dv + x * dX
         back, turned = _turn(way[:3])
         moved = way[3:] + c - back.T @ c
-        for end, speed, move, change, begins in (
-            (ends[0], ends[1], dway, dw, there.q[rows]),
-            (ends[2], ends[3], by_x[:, None], X[:, None], np.zeros((6, 1))),
+        for end, speed, move, change, begins, dc in (
+            (ends[0], ends[1], dway, dw, there.q[rows], dc),
+            (ends[2], ends[3], by_x[:, None], X[:, None], np.zeros((6, 1)), np.zeros((3, 1))),
         ):
             turn = turned @ move[:3]
-            arrived = begins[3:] + move[3:] - _cross(moved, begins[:3])
+            arrived = begins[3:] + move[3:] - _cross(moved, begins[:3]) + dc
             end[rows] = np.concatenate(
-                [back @ begins[:3] + turn, back @ arrived + _cross(c, turn)]
+                [back @ begins[:3] + turn, back @ arrived + _cross(c, turn) - dc]
             ).reshape(end[rows].shape)
             linear = back @ change[3:] + _cross(back @ w[3:], turn) + _cross(c, change[:3])
+            linear -= _cross(w[:3], dc)
             speed[rows] = np.concatenate([change[:3], linear]).reshape(speed[rows].shape)
 
 

@@ -13,7 +13,7 @@ from spatialops.simulation.linearization.friction.spin_friction import (
     turned_axis,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
-from spatialops.simulation.linearization.rows.changes import add_lead, add_row, put_row, to_start
+from spatialops.simulation.linearization.rows.changes import add_reached, add_row, put_row, to_start
 
 _REST = 1e-9  # rad/s of a spin that is none
 
@@ -61,7 +61,7 @@ def put_moment_line(made: Made, room: Room, k: int, d: Vec3, torsion: bool) -> N
     if room.point_ints[k, of.SLIP] == 1:
         turn_line(made, room, room.points[k, of.GAIN], k)
     if made.timed:
-        add_lead(room, goal)
+        add_reached(room, goal)
     to_start(room, room.goal, i)
     turns = room.point_ints[k, of.STATUS] == of.SLIDING and room.point_ints[k, of.SLIP] == 0
     room.resistances[i] = resistance_of_spin(room, k) if turns else 0.0

@@ -36,6 +36,7 @@ from spatialops.simulation.linearization.free_bodies.lone_pieces import (
     add_lone_there,
     put_lone_ends,
 )
+from spatialops.simulation.linearization.free_bodies.lone_parameters import lone_changes
 from spatialops.simulation.linearization.free_bodies.momentum import Changes
 from spatialops.simulation.linearization.impacts.chain import Chain, Cut
 from spatialops.simulation.linearization.made_step import Room, Start
@@ -70,6 +71,8 @@ class Piece(NamedTuple):
         By whose parameters the last columns are, if by any.
     longer : (columns,) array
         Change of the time that it takes.
+    centers : (3 lone, columns) array
+        Changes of the centres of mass of lone bodies, along their axes.
     """
 
     t: Tables
@@ -80,6 +83,7 @@ class Piece(NamedTuple):
     forces: Array
     model: Model | None
     longer: Array
+    centers: Array
 
 
 def piece_of(
@@ -89,10 +93,17 @@ def piece_of(
 
     It takes longer by what is left of the step, if that is all of it.
     """
-    s, chain = float(t.monitor[at.PIECE]), given[0]
+    s, (chain, forces, model) = float(t.monitor[at.PIECE]), given
     x = (left - float(t.monitor[at.REMAINING])) / s
     longer = -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
-    return Piece(t, room, start, x, *given, longer)
+    centers = np.zeros((3 * int(room.results[of.LONE]), len(longer)))
+    if model is not None and len(centers):
+        lone, first = lone_changes(model, t, room), 3 * t.v.size
+        masses = slice(first, first + lone.forces.shape[1])
+        forces = forces.copy()
+        forces[:, masses] += lone.forces
+        centers[:, masses] = lone.centers
+    return Piece(t, room, start, x, chain, forces, model, longer, centers)
 
 
 def after_piece(piece: Piece, closures: Closures) -> tuple[Chain, Cut | None]:
@@ -129,7 +140,7 @@ def _end(piece: Piece, closures: Closures) -> End:
     dw = dv + x * dX
     at_q, at_v = flow[BY_Q] @ dq + flow[BY_V] @ dm, flow[TURNED] @ dm + flow[KEPT] @ dw
     cut_q, cut_v = flow[BY_V] @ by_x, flow[TURNED] @ by_x + flow[KEPT] @ X
-    begun = Given(piece.by.v, piece.forces, longer, x)
+    begun = Given(piece.by.v, piece.forces, longer, piece.centers, x)
     put_lone_ends(t, room, begun, There(dq, dv, dX), (at_q, at_v, cut_q, cut_v))
     q_e = t.vectors[at.Q_E, : t.q.size].copy()
     changes = (np.column_stack(pair) for pair in ((at_q, cut_q), (at_v, cut_v)))
@@ -143,23 +154,23 @@ def reached(piece: Piece) -> tuple[Array, Array]:
     dq = moved[BY_Q] @ by.q + moved[BY_V] @ by.v
     dq += np.outer(room.vectors[of.LEAD_Q], piece.longer)
     dv = moved[CARRIED] @ by.v + np.outer(room.vectors[of.LEAD_V], piece.longer)
-    add_lone_there(room, piece.forces, dq, dv)
+    add_lone_there(room, piece.forces, piece.centers, dq, dv)
     return dq, dv
 
 
 def _change(piece: Piece, closures: Closures, there: tuple[Array, Array]) -> Array:
     """Changes of what the velocity changes by."""
     t, room = piece.t, piece.room
-    columns = 3 * t.v.size + 1
-    given = np.concatenate([piece.by.q, piece.by.v, piece.forces, piece.longer[None]])
+    begun = [piece.by.q, piece.by.v, piece.forces, piece.longer[None], piece.centers]
+    given = np.concatenate(begun)
     if len(closures.loops):
         loops, q_e = closures.loops, t.vectors[at.Q_E, : t.q.size].copy()
         span = factored(loops, q_e, t.damped, independent(loops, piece.start.q))
         return closed_change(t, room, span, given, there, _own(piece))
     own = 0.0 if piece.model is None else parameter_changes(piece.model, t, room)
     solve_all(room)
-    change: Array = room.side[:, :columns] @ given
-    change[:, columns - 1 :] += own
+    change: Array = room.side[:, : len(given)] @ given
+    change[:, 3 * t.v.size :] += own
     return change
 
 

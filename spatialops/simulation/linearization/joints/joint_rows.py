@@ -23,7 +23,7 @@ from spatialops.simulation.linearization.contact_points import (
     largest_impulse,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
-from spatialops.simulation.linearization.rows.changes import add_lead, to_start
+from spatialops.simulation.linearization.rows.changes import add_reached, to_start
 from spatialops.simulation.linearization.touch_both import clear_rows
 
 _SLIP = 1e-9  # rad/s or m/s that is none, as of contacts
@@ -149,7 +149,7 @@ def put_joint_line(
         goal[link] = -side / touched.left
         goal[3 * n] = gap / (touched.left * made.s)
     if made.timed:
-        add_lead(room, goal)
+        add_reached(room, goal)
     to_start(room, room.goal, i)
     if there and touched.floats[row, col.OPEN] > 0.0:
         goal[link] -= side * 2.0 / made.s

@@ -12,7 +12,7 @@ from spatialops.algebra.simd import WIDTH as LANES
 from spatialops.algebra.simd import load, store, store_six
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.free_bodies.lone_moves import add_by_forces
+from spatialops.simulation.linearization.free_bodies.lone_moves import add_by_centers, add_by_forces
 from spatialops.simulation.linearization.made_step import Room
 
 
@@ -44,9 +44,13 @@ def put_row(out: Array, i: int, first: int, d: Vec3, rows: Array, row: int) -> N
 
 
 @inlined
-def add_lead(room: Room, row: Array) -> None:
-    """Add to the last entry of a row what comes of the state that a longer piece reaches."""
+def add_reached(room: Room, row: Array) -> None:
+    """Add to the last entries of a row what comes of the state that a piece reaches.
+
+    By the time that it takes, and by the centres of lone bodies.
+    """
     n = room.side.shape[0]
+    add_by_centers(room, row)
     for j in range(n):
         row[3 * n] += row[j] * room.vectors[of.LEAD_Q, j] + row[n + j] * room.vectors[of.LEAD_V, j]
 
