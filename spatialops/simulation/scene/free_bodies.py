@@ -20,7 +20,8 @@ class FreeBodies(NamedTuple):
     Attributes
     ----------
     lone : (n,) int array
-        First links of free bodies that no other body, closure or path hangs on.
+        First links of free bodies that no other body, closure or path hangs on; links without mass
+        may, since joints pass nothing on from them but what contacts do.
     roots : (r,) int array
         First links of the roots of floating trees, those of closed mechanisms left out, and
         those that a path draws from outside.
@@ -49,13 +50,14 @@ def free_bodies(model: Model, loops: Loops, elements: Elements) -> FreeBodies:
     root_of = np.full(nv, -1, dtype=np.int64)
     for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE).tolist():
         own = np.flatnonzero(top == k)
-        passive = links[own][:, [layout.ARMATURE, layout.DAMPING]].any()
-        damped = links[own[: tree[k, layout.GROUP]]][:, [layout.ARMATURE, layout.DAMPING]].any()
-        if drawn[k]:
+        root, carried = own[: tree[k, layout.GROUP]], own[tree[k, layout.GROUP] :]
+        damped = links[root][:, [layout.ARMATURE, layout.DAMPING]].any()
+        heavy = links[carried, layout.MASS : layout.PITCH].any()
+        if drawn[k] or damped:
             continue
-        if len(own) == tree[k, layout.GROUP] and not (passive or tied[own].any()):
+        if not (heavy or tied[own].any()):
             lone.append(k)
-        elif len(own) > tree[k, layout.GROUP] and not (len(loops) or damped):
+        elif heavy and not len(loops):
             root_of[own] = len(roots)
             roots.append(k)
     firsts = np.array(lone, dtype=np.int64), np.array(roots, dtype=np.int64)
