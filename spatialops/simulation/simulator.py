@@ -26,7 +26,6 @@ from spatialops.simulation.linearization.geom_poses import (
     POSE,
     by_poses,
     movable,
-    refuse_lone,
     with_zeros,
 )
 from spatialops.simulation.linearization.linearizer import Linearizer
@@ -412,7 +411,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, and for redundant closures, and lone bodies under "moreau".
+            As `linearize`, and for redundant closures.
         SolverFailed
             As `step`.
 
@@ -454,7 +453,7 @@ class Simulator:
         Raises
         ------
         ArgumentError, ContactError
-            As `linearize`, for geoms as above, and for those of lone bodies under "moreau".
+            As `linearize`, and for geoms as above.
         SolverFailed
             As `step`.
 
@@ -472,7 +471,6 @@ class Simulator:
             cut, none = self.effort.cut(tau), np.zeros(POSE * len(names))
             # What is not known of the step itself is refused first.
             self._made_linearizer("linearize_geoms").linearize(checked, cut, cut)
-            refuse_lone(self.stepping, names)
             forces = np.concatenate([cut, none])
             moved = self._movable(names).linearize(with_zeros(checked, len(none)), forces, forces)
             return by_poses(moved.A, len(cut))

@@ -19,10 +19,7 @@ from spatialops._arrays import Array, Mat3
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.shapes import FIXED, Geom
 from spatialops.errors import ArgumentError
-from spatialops.simulation import _layout as at
-from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.scene import Scene
-from spatialops.simulation.stepping.driver import Stepping
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.forest import Planted, forest
 from spatialops.tree.joint import Joint
@@ -89,21 +86,6 @@ def movable(scene: Scene, names: Sequence[str]) -> Scene:
         tendons=scene.tendons,
         ctrl=scene.ctrl,
     )
-
-
-def refuse_lone(stepping: Stepping, names: Sequence[str]) -> None:
-    """Raise ArgumentError for a geom whose body would turn by another rule, were it on joints."""
-    scene = stepping.scene
-    if stepping.scheme != at.MOREAU:
-        return
-    lone = free_bodies(scene.model, scene.loops, scene.elements).lone
-    model, own = scene.model, {geom.body for geom in scene.geoms if geom.name in names}
-    links = [link for body, link in zip(model.body_names, model.body_links) if body in own]
-    if np.isin(links, lone + 5).any():
-        raise ArgumentError(
-            "linearize_geoms: geoms of free bodies on their own are not known yet under 'moreau'; "
-            "take 'semi-implicit'"
-        )
 
 
 def with_zeros(state: State, count: int) -> State:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError
 from tests.simulation.linearization.test_laws import LAWS, OUTSIDE
 from tests.simulation.linearization.test_linearize import EXACT, check
 
@@ -197,10 +196,3 @@ def test_a_quadruped_that_bounces_off_and_floats(law):
     v = 0.05 * rng.normal(size=18)
     v[3:6] = 0.0, 0.0, -0.3
     check(simulator, so.State(lifted, v), 0.3 * rng.normal(size=18), (2.5e-6, 1e-4, 1e-2))
-
-
-@pytest.mark.compiled
-def test_geoms_of_lone_bodies_are_refused_in_words():
-    """On joints of its own their body would turn as others do."""
-    with pytest.raises(ArgumentError, match="geoms of free bodies on their own"):
-        so.Simulator(box_on_floor(), dt=1e-3).linearize_geoms(on_a_corner(), ["box"])

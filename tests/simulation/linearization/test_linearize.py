@@ -268,8 +268,3 @@ def test_what_is_not_known_is_refused_in_words():
     simulator = so.Simulator(pendulum.scene(), time=so.EventDriven())
     with pytest.raises(ArgumentError, match="EventDriven"):
         simulator.linearize_parameters(pendulum.state)
-    builder = so.TreeBuilder()
-    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
-    alone = so.Scene(builder.build(), [])
-    with pytest.raises(ArgumentError, match="free bodies on their own"):
-        so.Simulator(alone).linearize_parameters(alone.state)

@@ -46,6 +46,23 @@ class There(NamedTuple):
     change: Array
 
 
+class Carries(NamedTuple):
+    """A move of a body with its centre at c, by [turn; way of the centre], and its velocity w."""
+
+    c: Array
+    way: Array
+    w: Array
+
+
+class Moved(NamedTuple):
+    """Changes, by columns, of where a move begins, of it, of that velocity, and of c."""
+
+    q: Array
+    way: Array
+    w: Array
+    c: Array
+
+
 def add_lone_there(room: Room, forces: Array, centers: Array, dq: Array, dv: Array) -> None:
     """Add to changes where the piece is evaluated what comes of lone bodies' forces and centres."""
     for i in range(room.results[of.LONE]):
@@ -73,7 +90,8 @@ def put_lone_ends(
         dl += np.outer(tables[of.LEAD, 1, :3], given.longer)
         early, late = x - 0.5, 0.5 * x * x
         dv, dX = _at_center(there.v[rows], c), _at_center(there.change[rows], c)
-        v, X, dc = _at_center(v, c), _at_center(X, c), given.centers[3 * i : 3 * i + 3]
+        v, X = _at_center(v, c), _at_center(X, c)
+        dc = given.centers[3 * i : 3 * i + 3]
         dv[3:] += _cross(v[:3], dc)
         dX[3:] += _cross(X[:3], dc)
         v[:3] += 0.5 * lead
@@ -88,21 +106,24 @@ def put_lone_ends(
         dv[:3] -= 0.5 * dl
         X[:3] += lead
         dX[:3] += dl
-        w, dw = v + x * X, dv + x * dX
-        back, turned = _turn(way[:3])
-        moved = way[3:] + c - back.T @ c
-        for end, speed, move, change, begins, dc in (
-            (ends[0], ends[1], dway, dw, there.q[rows], dc),
-            (ends[2], ends[3], by_x[:, None], X[:, None], np.zeros((6, 1)), np.zeros((3, 1))),
-        ):
-            turn = turned @ move[:3]
-            arrived = begins[3:] + move[3:] - _cross(moved, begins[:3]) + dc
-            end[rows] = np.concatenate(
-                [back @ begins[:3] + turn, back @ arrived + _cross(c, turn) - dc]
-            ).reshape(end[rows].shape)
-            linear = back @ change[3:] + _cross(back @ w[3:], turn) + _cross(c, change[:3])
-            linear -= _cross(w[:3], dc)
-            speed[rows] = np.concatenate([change[:3], linear]).reshape(speed[rows].shape)
+        carries = Carries(c, way, v + x * X)
+        by = Moved(there.q[rows], dway, dv + x * dX, dc)
+        by_cut = Moved(np.zeros((6, 1)), by_x[:, None], X[:, None], np.zeros((3, 1)))
+        for end, speed, changes in ((ends[0], ends[1], by), (ends[2], ends[3], by_cut)):
+            at_q, at_v = carried(carries, changes)
+            end[rows] = at_q.reshape(end[rows].shape)
+            speed[rows] = at_v.reshape(speed[rows].shape)
+
+
+def carried(carries: Carries, by: Moved) -> tuple[Array, Array]:
+    """Changes of q, and of the velocity of the origin, at the end of a move."""
+    c, way, w = carries
+    back, turned = _turn(way[:3])
+    turn = turned @ by.way[:3]
+    arrived = by.q[3:] + by.way[3:] - _cross(way[3:] + c - back.T @ c, by.q[:3]) + by.c
+    q = np.concatenate([back @ by.q[:3] + turn, back @ arrived + _cross(c, turn) - by.c])
+    linear = back @ by.w[3:] + _cross(back @ w[3:], turn) + _cross(c, by.w[:3])
+    return q, np.concatenate([by.w[:3], linear - _cross(w[:3], by.c)])
 
 
 def _rows(room: Room, i: int) -> slice:

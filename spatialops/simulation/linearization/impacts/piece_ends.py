@@ -30,13 +30,13 @@ from spatialops.simulation.linearization.dense.closing import (
 from spatialops.simulation.linearization.dense.pieces import KEPT, TURNED, flow_blocks
 from spatialops.simulation.linearization.dense.runge_kutta_stages import Pushed
 from spatialops.simulation.linearization.dense.runge_kutta_step import runge_kutta_end
+from spatialops.simulation.linearization.free_bodies.lone_parameters import lone_changes
 from spatialops.simulation.linearization.free_bodies.lone_pieces import (
     Given,
     There,
     add_lone_there,
     put_lone_ends,
 )
-from spatialops.simulation.linearization.free_bodies.lone_parameters import lone_changes
 from spatialops.simulation.linearization.free_bodies.momentum import Changes
 from spatialops.simulation.linearization.impacts.chain import Chain, Cut
 from spatialops.simulation.linearization.made_step import Room, Start
