@@ -9,6 +9,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
+from spatialops.derivatives.inertial_regressor import PARAMETERS
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
@@ -135,6 +136,15 @@ class Linearizer:
 
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
+        return parted(self._loop.stepping.scene.model, self.with_parameters(state, cut)[2])
+
+    def n_parameters(self) -> tuple[int, int]:
+        """How many inertial ones, and pairs, there are."""
+        scene = self._loop.stepping.scene
+        return PARAMETERS * scene.model.n_bodies, len(scene.pairs)
+
+    def with_parameters(self, state: State, cut: Array) -> tuple[Array, Array, Array]:
+        """A, B and the derivative (2 nv, parameters) by all parameters, side by side."""
         model, nv = self._loop.stepping.scene.model, len(cut)
         loops = self._loop.stepping.scene.loops
         if len(loops) and dependent(placed(loops, state.q)):
@@ -149,13 +159,15 @@ class Linearizer:
             )
         self._parameters = model
         self._by_parameters = None
+        A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
         try:
-            self.differentiate(state, cut, np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv)))
+            self.differentiate(state, cut, A, B)
         finally:
             self._parameters = None
-        if self._by_parameters is not None:
-            return parted(model, self._by_parameters)
-        return parameter_derivatives(model, self._loop.tables, self._room.tables)
+        by = self._by_parameters
+        if by is None:
+            by = parameter_derivatives(model, self._loop.tables, self._room.tables)
+        return A, B, by
 
     def differentiate(self, state: State, tau: Array, A: Array, B: Array) -> IntArray:
         """Make a step, and put its derivative into A and B; what is found of its contacts."""

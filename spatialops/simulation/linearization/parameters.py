@@ -64,12 +64,11 @@ def parted(model: Model, by: Array) -> ParameterDerivatives:
     )
 
 
-def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDerivatives:
-    """Of the step that is in the tables, whose factored equations are in the room."""
+def parameter_derivatives(model: Model, t: Tables, room: Room) -> Array:
+    """Of the step that is in the tables, whose factored equations are in the room, side by side."""
     X, last = parameter_changes(model, t, room), room.blocks[of.LAST]
     moved = dense_blocks(room.spans, last[BY_V]) @ X
-    ends = np.concatenate([moved, dense_blocks(room.spans, last[CARRIED]) @ X])
-    return parted(model, ends)
+    return np.concatenate([moved, dense_blocks(room.spans, last[CARRIED]) @ X])
 
 
 class Own(NamedTuple):

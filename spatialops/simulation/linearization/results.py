@@ -1,4 +1,4 @@
-"""What derivatives of steps and of impacts are handed out as."""
+"""What derivatives of steps, of rollouts and of impacts are handed out as."""
 
 from __future__ import annotations
 
@@ -33,6 +33,58 @@ class Linearization(NamedTuple):
     B: Array
     statuses: tuple[str, ...]
     switching: tuple[str, ...]
+
+
+class RolloutTangent(NamedTuple):
+    """What `LinearizedRollout.jvp` returns.
+
+    Parameters
+    ----------
+    q, v : (n + 1, nv) arrays
+        Changes of all states, on the tangent spaces.
+    """
+
+    q: Array
+    v: Array
+
+
+class RolloutGradient(NamedTuple):
+    """What `LinearizedRollout.vjp` returns.
+
+    Parameters
+    ----------
+    q, v : (nv,) arrays
+        By the state at the start, on the tangent space.
+    tau : (n, nv) array
+        By the forces of all steps.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+
+
+class ParameterGradient(NamedTuple):
+    """What `LinearizedRollout.vjp_parameters` returns.
+
+    Parameters
+    ----------
+    q, v : (nv,) arrays
+        By the state at the start, on the tangent space.
+    tau : (n, nv) array
+        By the forces of all steps.
+    inertial : (10 n_bodies,) array
+        By `inertial_parameters`.
+    friction, restitution : (n_pairs,) array
+        By the coefficients of the scene's pairs of geoms.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    inertial: Array
+    friction: Array
+    restitution: Array
 
 
 class ImpactFound(NamedTuple):
