@@ -198,7 +198,7 @@ class Linearizer:
         self._room = room = room_for(loop.tables, self._room)
         status = differentiate_held(loop.address, self._start.address, room.address, A, B)
         floats = status == of.UNTOUCHED or (status == of.KNOWN and room.tables.results[of.LONE] > 0)
-        if self._parameters is not None and floats:
+        if status == of.PUSHED_OUT or (self._parameters is not None and floats):
             status = of.SEVERAL  # what centres and momenta change by is found part by part
         if status == of.UNTOUCHED:
             self._put_momentum(A, B)

@@ -23,7 +23,7 @@ _IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing ch
 _EXACT_ENOUGH = 1e-6  # of the deepest gap: positions are projected again if it is not
 _USEFUL = 1e-2  # what is farther off is not the answer
 _FAR = 10.0  # times the lowest gap: a push that moves so far is none
-_PUSHES = 4
+PUSHES = 4
 _SHALLOW = 100.0  # times the depth that is projected: what is pushed apart where not all can be
 
 
@@ -42,7 +42,7 @@ def project_positions(t: Tables) -> None:
     nq = t.q.size
     before, deepest = t.vectors[at.Q_E, :nq], INFINITE
     depth = depth_seen(t)
-    for _ in range(_PUSHES):
+    for _ in range(PUSHES):
         if not depth > 0.0:
             break
         t.control[at.PROJECTIONS] += 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError, ContactError
+from spatialops.errors import ArgumentError
 from tests.support.trees import random_tree, relative_error
 
 TOLERANCE = 1e-7
@@ -244,23 +244,6 @@ def test_later_calls_look_at_what_they_are_given():
         with pytest.raises(ArgumentError):
             simulator.linearize(*given)
     assert as_at_first(state.q, tau)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
-def test_corrected_penetrations_are_refused(integrator):
-    """A ball in the floor, deeper than what is left alone."""
-    builder = so.TreeBuilder()
-    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
-    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
-    scene = so.Scene(builder.build(), geoms)
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator)
-    state = so.State(np.array([0.0, 0.0, 0.1 - 5e-5, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
-    with pytest.raises(ContactError, match="a penetration is corrected"):
-        simulator.linearize(state)
-    rollout = simulator.linearize_rollout(state, np.zeros((2, 6)))
-    with pytest.raises(ContactError, match=r"step 0: .* a penetration is corrected"):
-        rollout.jvp(np.zeros(6), np.zeros(6))
 
 
 def test_what_is_not_known_is_refused_in_words():

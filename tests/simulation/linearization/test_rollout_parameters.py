@@ -83,9 +83,7 @@ def test_a_box_that_slides_and_bounces(law, friction):
 def test_a_box_that_is_pushed_on_its_corner():
     forces = np.tile(PUSH, (40, 1))
     options = {"dt": 1e-3, "time": EXACT}
-    check(
-        lambda c, e: box_on_floor(0.4 + c, 0.5 + e), on_a_corner(), forces, 1e-5, 1e-6, **options
-    )
+    check(lambda c, e: box_on_floor(0.4 + c, 0.5 + e), on_a_corner(), forces, 1e-5, 1e-6, **options)
 
 
 @pytest.mark.compiled

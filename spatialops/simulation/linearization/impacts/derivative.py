@@ -49,7 +49,7 @@ from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
-_REDUNDANT = 1e-11  # as in `step_equations`
+REDUNDANT = 1e-11  # as in `step_equations`
 _LEANS = 1e-7  # of the fastest: how well a line is met that is
 
 
@@ -69,7 +69,7 @@ def impact_derivative(
     before = t.vectors[at.V_X, :nv].copy()
     columns = 2 * nv + (0 if model is None else n_parameters(model, t))
     nothing = np.empty((nv, columns))
-    status, whole = _dynamics(loop, held_room, loops, t.v - before, total)
+    status, whole = phase_dynamics(loop, held_room, loops, t.v - before, total)
     if status != of.KNOWN:
         return status, nothing
     rows = room.point_ints[: room.results[of.COUNT], of.ROW]
@@ -79,7 +79,7 @@ def impact_derivative(
     compressed, theta = compression(loop, e)
     forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
     y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
-    _, first = _dynamics(loop, held_room, loops, y, compressed)
+    _, first = phase_dynamics(loop, held_room, loops, y, compressed)
     first = with_parting(loop, room, first, e, columns)
     turning = np.zeros((len(rows), columns))
     turning[:, : 2 * nv] = _turning(t, room, whole, before)
@@ -163,7 +163,7 @@ def _along_world(t: Tables, impulses: Array) -> Array:
     return np.einsum("ijk,ij->ik", frames, impulses)
 
 
-def _dynamics(
+def phase_dynamics(
     loop: HeldLoop, held_room: Held, loops: Loops, y: Array, impulses: Array
 ) -> tuple[int, Dynamics]:
     """A status, and what a phase that has changed the velocity by y obeys."""
@@ -261,5 +261,5 @@ def _solve(
     y[:, :nv] += phase.kept
     answer = phase.inverse @ P
     W = L @ answer + np.diag(held.resistances)
-    by_p = np.linalg.lstsq(W, goal - L @ y, rcond=_REDUNDANT)[0]
+    by_p = np.linalg.lstsq(W, goal - L @ y, rcond=REDUNDANT)[0]
     return by_p, y + answer @ by_p

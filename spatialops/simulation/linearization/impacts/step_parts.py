@@ -24,6 +24,7 @@ from spatialops.simulation.linearization.impacts.piece_ends import (
     momentum_changes,
     piece_of,
 )
+from spatialops.simulation.linearization.impacts.pushed_out import pushed_out
 from spatialops.simulation.linearization.made_step import Room, Start, room_for
 from spatialops.simulation.linearization.next_state import part_held
 from spatialops.simulation.linearization.parameters import n_parameters
@@ -73,6 +74,10 @@ def differentiate_parts(
     status = of.KNOWN
     while status == of.KNOWN:
         t = loop.tables
+        if t.control[at.STAGE] == at.END:
+            status, chain = pushed_out(loop, held_room, chain, closures.loops, model)
+            if status != of.KNOWN:
+                break
         begins = t.control[at.STAGE] == at.BEGIN
         left = float(t.settings[at.DT] if begins else t.monitor[at.REMAINING])
         start = Held(Start(t.q.copy(), t.v.copy(), tau, t.activation.copy()))
