@@ -87,12 +87,13 @@ from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.inputs import Command
 from .simulation.linearization.parameters import ParameterDerivatives
-from .simulation.linearization.results import Linearization
-from .simulation.linearization.rollout import (
-    LinearizedRollout,
+from .simulation.linearization.results import (
+    Linearization,
+    ParameterGradient,
     RolloutGradient,
     RolloutTangent,
 )
+from .simulation.linearization.rollout import LinearizedRollout
 from .simulation.records.loading import load_record
 from .simulation.records.record import Record
 from .simulation.scene.composition import Part, compose
@@ -225,6 +226,7 @@ __all__ = [
     "operational_space_inertia",
     "Pair",
     "ParameterDerivatives",
+    "ParameterGradient",
     "Part",
     "Poses",
     "raised",

@@ -356,10 +356,10 @@ class Simulator:
             For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven;
             with `EventDriven` for ground that gives way.
         SolverFailed, ContactError
-            As `step`; for a corrected penetration of a closed mechanism, impacts one after the other,
-            or with torsional or rolling friction, with "moreau" for many inelastic arrivals, and
-            with `EventDriven` for contacts that touch and approach at the start, change together or
-            have other features later, and impacts of closed mechanisms.
+            As `step`; for a corrected penetration of a closed mechanism, for impacts one after the
+            other, or with torsional or rolling friction, with "moreau" for many inelastic arrivals,
+            and with `EventDriven` for contacts that touch and approach at the start, change
+            together or have other features later, and impacts of closed mechanisms.
 
         References
         ----------

@@ -40,8 +40,8 @@ _FAULTS = {
     "contact hold another are not known yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.SPUN: "impacts with torsional or rolling friction are not known yet",
-    of.PUSHED_OUT: "a penetration of a closed mechanism is corrected at the end of the step, or one "
-    "that no push opens, which is not known yet",
+    of.PUSHED_OUT: "a penetration of a closed mechanism is corrected at the end of the step, or "
+    "one that no push opens, which is not known yet",
 }
 
 

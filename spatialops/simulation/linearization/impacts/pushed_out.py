@@ -40,7 +40,10 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
-_PUSHED, _STAYS, _IN_VAIN = 1, 0, -1
+# What a push ends with.
+_PUSHED = 1
+_STAYS = 0
+_IN_VAIN = -1
 
 
 @held
@@ -86,7 +89,7 @@ def pushed_out(
     if lowest_held(loop.address) == 0:
         return of.KNOWN, chain
     acting = t.control[[at.ACTING, at.MOMENTS]]
-    before, status, done = t.q.copy(), of.KNOWN, _PUSHED
+    before, status = t.q.copy(), of.KNOWN
     for _ in range(PUSHES):
         done = _STAYS if len(loops) else push_held(loop.address, before)
         if done != _PUSHED or status != of.KNOWN:
@@ -106,7 +109,8 @@ def _after_push(
     given: tuple[Loops, Model | None],
 ) -> tuple[int, Chain]:
     """The same after one push, which began at the coordinates `before`."""
-    t, nv, (loops, model) = loop.tables, len(chain.q), given
+    t, nv = loop.tables, len(chain.q)
+    loops, model = given
     room: Room = held_room.tables
     m, y = int(t.control[at.ACTING]), t.vectors[at.DVC, :nv].copy()
     x = np.zeros((m, 3))
