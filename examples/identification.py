@@ -23,25 +23,36 @@ Build = Callable[[np.ndarray], so.Simulator]  # from logarithms of masses, and f
 
 def box(parameters: np.ndarray) -> so.Simulator:
     """On a floor; parameters: log mass, friction."""
-    return free_box(parameters[0], 0.05 - 1e-6, {"friction": parameters[1]})
+    builder = so.TreeBuilder()
+    size = (0.2, 0.2, 0.1)
+    solid = so.Inertia.box(size, mass=np.exp(parameters[0]))
+    builder.add_body("box", joint="free", inertia=solid, position=(0.0, 0.0, 0.05 - 1e-6))
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), friction=parameters[1]),
+        so.Geom("box", "box", so.Box(size), friction=parameters[1]),
+    ]
+    return so.Simulator(so.Scene(builder.build(), geoms), dt=DT)
 
 
 def bouncing(parameters: np.ndarray) -> so.Simulator:
-    """Above the floor; parameters: log mass, friction, restitution."""
-    touch = {"friction": parameters[1], "restitution": parameters[2]}
-    return free_box(parameters[0], 0.25, touch)
-
-
-def free_box(log_mass: float, height: float, touch: dict[str, float]) -> so.Simulator:
-    size = (0.2, 0.2, 0.1)
-    solid = so.Inertia.box(size, mass=np.exp(log_mass))
+    """A box above the floor that does not turn; parameters: log mass, friction, restitution."""
     builder = so.TreeBuilder()
-    builder.add_body("box", joint="free", inertia=solid, position=(0.0, 0.0, height))
+    solid = so.Inertia.box((0.2, 0.2, 0.1), mass=np.exp(parameters[0]))
+    light = so.Inertia.sphere(0.01, mass=1e-9)
+    parent = "world"
+    for axis in "xyz":
+        slide = so.Joint("prismatic", axis=axis)
+        name, inertia = ("box", solid) if axis == "z" else (axis, light)
+        builder.add_body(name, parent=parent, joint=slide, inertia=inertia)
+        parent = name
+    touch = {"friction": parameters[1], "restitution": parameters[2]}
     geoms = [
         so.Geom("floor", "world", so.HalfSpace(), **touch),
-        so.Geom("box", "box", so.Box(size), **touch),
+        so.Geom("box", "box", so.Box((0.2, 0.2, 0.1)), **touch),
     ]
-    return so.Simulator(so.Scene(builder.build(), geoms), dt=DT)
+    scene = so.Scene(builder.build(), geoms)
+    scene.state.q[2] = 0.25
+    return so.Simulator(scene, dt=DT, integrator="semi-implicit")
 
 
 def arm(parameters: np.ndarray) -> so.Simulator:
@@ -118,7 +129,7 @@ def main(noise: float = 0.01, seed: int = 1) -> dict[str, np.ndarray]:
     box_case = (box, [np.log(1.7), 0.35], [0.0, 0.3], pushes(400, [0] * 6, [0, 0, 0, 15, 12, 0]))
     masses = list(np.log([1.5, 0.8, 0.5]))
     arm_case = (arm, masses, [0.0, 0.0, 0.0], pushes(300, [2.0, 0.5, -0.3], [1.0, 0.3, 0.2]))
-    bounce = pushes(300, [0] * 6, [0, 0, 0, 15, 12, 0])
+    bounce = pushes(300, [0.0, 0.0, 0.0], [12.0, 9.0, 2.0])
     bounce_case = (bouncing, [np.log(1.7), 0.35, 0.6], [0.3, 0.3, 0.5], bounce)
     cases = {"box": box_case, "bouncing box": bounce_case, "arm": arm_case}
     for name, (build, truth, guess, forces) in cases.items():

@@ -65,7 +65,7 @@ def closed_change(
     squares, vectors = room.squares, room.vectors
     middle, whole = vectors[of.V_MIDDLE].copy(), vectors[of.WHOLE].copy()
     answer = ClosureAnswer(span, squares[of.MASS])
-    forces = _multipliers(t, room, span, answer)
+    forces = multipliers(t, room, span, answer)
     stiffness, by_q, by_v = closure_changes(span, q_e, middle, whole, forces)
     bend = convection(t, middle)
     slips = closed_slips(t, room, span, answer, forces, bend)
@@ -100,7 +100,7 @@ def closed_change(
     return dx
 
 
-def _multipliers(t: Tables, room: Room, span: Span, answer: ClosureAnswer) -> Array:
+def multipliers(t: Tables, room: Room, span: Span, answer: ClosureAnswer) -> Array:
     """Forces along rows of closures in the piece, contacts' share among them."""
     n, q_e = t.v.size, t.vectors[at.Q_E, : t.q.size].copy()
     whole = room.vectors[of.WHOLE].copy()
