@@ -18,6 +18,9 @@ UV      := $(shell command -v uv 2>/dev/null)
 BRIDGES := spatialops/interop/torch.py spatialops/interop/jax.py
 BOUNDS_TESTS := $(or $(wildcard $(addprefix tests/,algebra tree dynamics contact collision simulation)),tests)
 
+# Half of pip's time is bytecode of modules that are never imported; Python makes it where it may, and uv makes none.
+LAZY := $(if $(UV)$(PYTHONDONTWRITEBYTECODE),,--no-compile)
+
 ifeq ($(UV),)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINS)
 else
@@ -149,7 +152,7 @@ $(VENV)/.created:
 
 $(VENV)/.installed: pyproject.toml $(PINS) | $(VENV)/.created
 	@echo "Installing spatialops into $(VENV) (a minute or so) ..."
-	@$(INSTALL) -e .
+	@$(INSTALL) $(LAZY) -e .
 	@touch $@
 
 # One rule for every extra of pyproject.toml.

@@ -8,7 +8,10 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -79,7 +82,8 @@ from spatialops.tree.state import difference, integrate
 
 Task = tuple[str, Callable[[], object]]
 
-# Parts of the loop that every scene meets, and those of contacts that come and touch.
+# Parts of the loop that every scene meets, and those of contacts that come and touch. Two
+# processes go through them from both ends, where the longest stand; neighbours share helpers.
 _MET_FIRST = (
     smooth_step,
     move,
@@ -94,16 +98,16 @@ _MET_FIRST = (
 )
 _MET_IN_CONTACT = (
     pair_points,
-    after_decompression,
-    cut_piece,
     prepare_compression,
-    after_compression,
-    compress,
-    after_contact,
-    settle_again,
-    still_holds,
     prepare_contact,
     state_problem,
+    after_decompression,
+    cut_piece,
+    still_holds,
+    settle_again,
+    after_compression,
+    after_contact,
+    compress,
     solve_here,
     central_impulses,
     proximal_steps,
@@ -131,7 +135,7 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     if numba.config.DISABLE_JIT or (is_warm(loop_only=loop_only) and not force):
         return 0
     say_nothing()
-    todo = _loop_tasks(whole=False) if loop_only else tasks()
+    todo = _loop_tasks() if loop_only else tasks()
     for _, compile_it in _with_bar(todo) if progress else todo:
         compile_it()
     _write(_mark(loop_only))
@@ -151,7 +155,18 @@ def is_warm(*, loop_only: bool = False) -> bool:
 
 def tasks() -> list[Task]:
     """What is compiled, as (label, call) in the order in which one builds on the other."""
-    return [*_dynamics_tasks(), *_contact_tasks(), *_loop_tasks()]
+    return _tasks_of(_Shared.everything())
+
+
+def _tasks_of(shared: _Shared) -> list[Task]:
+    """Tasks as this process goes through them, and last the loop that is made of its parts."""
+    beside = _Beside(shared)
+    return [
+        ("second process", beside.start),
+        *[(task[0], partial(beside.take, task)) for task in shared.forwards()],
+        ("second process", beside.finish),
+        ("stepping loop", lambda: shared.simulator.run(duration=1e-3)),
+    ]
 
 
 def _dynamics_tasks() -> list[Task]:
@@ -214,30 +229,57 @@ def _solve_by_hand(problem: ContactProblem) -> None:
         formulation.recover(problem, solve(formulation.assemble(problem)))
 
 
-def _loop_tasks(*, whole: bool = True) -> list[Task]:
-    """The parts of a step one by one, so that the bar moves; then the loop that is made of them.
+def _loop_tasks() -> list[Task]:
+    """The parts of a step that a first scene with contacts meets, one by one; then the loop."""
+    return _tasks_of(_Shared.loop_alone())
 
-    Where there is a second core, a process of its own goes through the same parts from the other
-    end. Not the `whole` loop: the parts that a first scene with contacts meets, the others being
-    compiled where they are met.
+
+@dataclass(frozen=True)
+class _Shared:
+    """What two processes do, each task by whichever comes to it first.
+
+    Attributes
+    ----------
+    simulator : Simulator
+        Whose loop is compiled.
+    first, then : list of Task
+        One process goes through them from the beginning, the other through either from its end.
+        What `then` has is made of the parts that come first.
+    name : str
+        By which the other process finds the same.
     """
-    simulator = _small()
-    beside = _Beside(whole)
-    loop: list[Task] = [
-        ("second process", beside.start),
-        *[(part.label, part.compile) for part in _parts(simulator, whole)],
-        ("second process", beside.finish),
-        ("stepping loop", lambda: simulator.run(duration=1e-3)),
-    ]
-    if not whole:
-        return loop
-    return [
-        *loop,
-        ("watched steps", lambda: _watched(simulator)),
-        ("commands", lambda: _commanded(simulator)),
-        ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
-        ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
-    ]
+
+    simulator: Simulator
+    first: list[Task]
+    then: list[Task]
+    name: str
+
+    @classmethod
+    def everything(cls) -> _Shared:
+        simulator = _small()
+        made_of_it = [
+            ("watched steps", lambda: _watched(simulator)),
+            ("commands", lambda: _commanded(simulator)),
+            ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
+            ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
+        ]
+        first = [*_dynamics_tasks(), *_part_tasks(simulator, whole=True)]
+        return cls(simulator, first, [*_contact_tasks(), *made_of_it], "everything")
+
+    @classmethod
+    def loop_alone(cls) -> _Shared:
+        simulator = _small()
+        return cls(simulator, _part_tasks(simulator, whole=False), [], "loop_alone")
+
+    def forwards(self) -> list[Task]:
+        return [*self.first, *self.then]
+
+    def backwards(self) -> list[Task]:
+        return [*reversed(self.first), *reversed(self.then)]
+
+
+def _part_tasks(simulator: Simulator, *, whole: bool) -> list[Task]:
+    return [(part.label, part.compile) for part in _parts(simulator, whole)]
 
 
 def _parts(simulator: Simulator, whole: bool) -> list[Apart]:
@@ -270,10 +312,21 @@ def _commanded(simulator: Simulator) -> None:
     ConeController(simulator, lambda time, state: np.zeros(scene.model.nv))(0.0, scene.state)
 
 
-def compile_beside(whole: bool) -> None:
-    """What the second process does: the parts of the loop from the last to the first."""
-    for part in reversed(_parts(_small(), whole)):
-        part.compile()
+def compile_beside(name: str, folder: Path) -> None:
+    """What the second process does: the same tasks from the last to the first."""
+    shared: _Shared = getattr(_Shared, name)()
+    for label, compile_it in shared.backwards():
+        if _takes(folder, label):
+            compile_it()
+
+
+def _takes(folder: Path, label: str) -> bool:
+    """Whether a task is this process's to do: nobody has taken it before."""
+    try:
+        (folder / label).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _small() -> Simulator:
@@ -286,24 +339,43 @@ def _tables_of(simulator: Simulator) -> Reference:
 
 
 class _Beside:
-    """A second process that compiles; should it fail, this one does what it left, and says why."""
+    """A second process that compiles; should it fail, this one does what it left.
 
-    def __init__(self, whole: bool) -> None:
-        self._whole = whole
+    Without a second core, or a place to leave code in, there is none.
+    """
+
+    def __init__(self, shared: _Shared) -> None:
+        self._shared = shared
+        self._left: list[Task] = []
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        if (os.cpu_count() or 1) > 1:
-            call = f"compile_beside({self._whole})"
-            code = f"from spatialops.precompile import compile_beside; {call}"
-            quiet = subprocess.DEVNULL
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet
-            )
+        if (os.cpu_count() or 1) < 2 or cache.cache_directory() is None:
+            return
+        self._folder = tempfile.TemporaryDirectory(prefix="spatialops-")
+        call = f"compile_beside({self._shared.name!r}, Path({self._folder.name!r}))"
+        code = f"from pathlib import Path; from spatialops.precompile import compile_beside; {call}"
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet
+        )
+
+    def take(self, task: Task) -> None:
+        """Do a task, unless the other process does."""
+        label, compile_it = task
+        if self._folder is None or _takes(Path(self._folder.name), label):
+            compile_it()
+        else:
+            self._left.append(task)
 
     def finish(self) -> None:
-        if self._process is not None:
-            self._process.wait()
+        if self._process is None or self._folder is None:
+            return
+        failed = self._process.wait() != 0
+        self._folder.cleanup()
+        for _, compile_it in self._left if failed else []:
+            compile_it()
 
 
 def _with_bar(todo: list[Task]) -> Iterator[Task]:

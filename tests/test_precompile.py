@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +42,7 @@ def test_done_once_and_remembered(
 
 
 def test_the_loop_alone(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        precompile, "_loop_tasks", lambda **_: [("loop", lambda: calls.append("loop"))]
-    )
+    monkeypatch.setattr(precompile, "_loop_tasks", lambda: [("loop", lambda: calls.append("loop"))])
     assert not precompile.is_warm(loop_only=True)
     assert precompile.precompile(progress=False, loop_only=True) == 1
     assert precompile.is_warm(loop_only=True)
@@ -95,7 +96,7 @@ def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: P
 def test_the_stages_of_the_loop_are_found() -> None:
     labels = [label for label, _ in precompile.tasks()]
     last = ["watched steps", "commands", "batches", "eight at once"]
-    assert labels[-4:] == last
+    assert labels[-6:] == [*last, "second process", "stepping loop"]
     assert {
         "Newton-Euler",
         "articulated body",
@@ -112,3 +113,59 @@ def test_nothing_to_do_without_compilation(
     assert precompile.is_warm()
     assert precompile.precompile(force=True) == 0
     assert calls == []
+
+
+@pytest.fixture
+def shared() -> tuple[list[str], precompile._Shared]:
+    """Three tasks of two processes, and which of them were done here."""
+    done: list[str] = []
+    names = "smooth step", "Lemke's method", "compliance, recursion"
+    first: list[Any] = [(name, lambda name=name: done.append(name)) for name in names]
+    return done, precompile._Shared(None, first[:2], first[2:], "everything")
+
+
+def test_each_task_is_taken_once(shared: Any, tmp_path: Path) -> None:
+    _, tasks = shared
+    forwards = [label for label, _ in tasks.forwards()]
+    backwards = [label for label, _ in tasks.backwards()]
+    assert backwards == [forwards[1], forwards[0], forwards[2]]
+    assert [precompile._takes(tmp_path, label) for label in forwards] == [True] * 3
+    assert [precompile._takes(tmp_path, label) for label in backwards] == [False] * 3
+
+
+@pytest.mark.parametrize(("ends", "here"), [("pass", 1), ("raise SystemExit(1)", 3)])
+def test_what_a_second_process_leaves_is_done_here(
+    shared: Any, tmp_path: Path, ends: str, here: int
+) -> None:
+    done, tasks = shared
+    beside = precompile._Beside(tasks)
+    beside._folder = tempfile.TemporaryDirectory(dir=tmp_path)
+    for label, _ in tasks.first:
+        assert precompile._takes(Path(beside._folder.name), label)  # as the other would
+    beside._process = subprocess.Popen([sys.executable, "-c", ends])
+    for task in tasks.forwards():
+        beside.take(task)
+    assert done == ["compliance, recursion"]
+    beside.finish()
+    assert len(done) == here
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_second_process_without_a_place_for_its_code(
+    shared: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, tasks = shared
+    monkeypatch.setattr(cache, "cache_directory", lambda: None)
+    beside = precompile._Beside(tasks)
+    beside.start()
+    for task in tasks.forwards():
+        beside.take(task)
+    beside.finish()
+    assert len(done) == 3
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_tasks_have_names_of_their_own() -> None:
+    for shared in (precompile._Shared.everything(), precompile._Shared.loop_alone()):
+        labels = [label for label, _ in shared.forwards()]
+        assert len(set(labels)) == len(labels)

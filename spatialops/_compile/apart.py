@@ -10,6 +10,7 @@ call through the place costs nothing that was seen.
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import threading
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from numba.core import types as numba_types
 from numba.extending import _Intrinsic
 
 from spatialops._compile.compiler_object import CompilerObject
-from spatialops._compile.jit import COMPILED, kernel
+from spatialops._compile.jit import COMPILED, kernel, kernel_apart
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -66,7 +67,7 @@ class Apart:
         self.name = f"{function.__module__}.{function.__qualname__}"
         self.label = function.__name__.replace("_", " ")
         self.returned: CompilerObject = NUMBERS[inspect.signature(function).return_annotation]
-        self.kernel: CompilerObject = kernel(function)
+        self.kernel: CompilerObject = kernel_apart(function)
         self._compiled: set[CompilerObject] = set()
         self._in_c = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * _RETURNS, *words)
         self._first = self._in_c(self._reached)  # what C calls must not be collected
@@ -169,8 +170,18 @@ class _Late(Apart):
 class _Callable(_Intrinsic):  # type: ignore[misc]
     """In kernels the call of a kernel apart; in Python the kernel."""
 
+    @functools.cached_property
+    def _entrance(self) -> CompilerObject:
+        """A kernel of one call: few of those apart are called from Python, none where it counts."""
+        apart: CompilerObject = self
+
+        def enter(*arguments: CompilerObject) -> CompilerObject:
+            return apart(*arguments)
+
+        return kernel(enter)
+
     def __call__(self, *arguments: CompilerObject) -> CompilerObject:
-        return reaching(self.stage.kernel, *arguments)
+        return reaching(self._entrance, *arguments)
 
 
 def callable_in_kernels(apart: CompilerObject, kind: CompilerObject) -> CompilerObject:

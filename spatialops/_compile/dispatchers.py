@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FunctionType
 
@@ -21,6 +21,9 @@ from numba.core.registry import CPUDispatcher
 from spatialops._compile.compiler_object import CompilerObject
 
 Options = dict[str, object]
+
+WITHOUT_PYTHON: Options = {"no_cpython_wrapper": True}
+"""Option of Numba's: no way into a function from Python."""
 
 _SELDOM = (50_000, 20, 20)  # objects, and collections of each generation, before the next
 
@@ -48,7 +51,7 @@ class Helper(_Compiled):
     def __init__(
         self, py_func: FunctionType, locals: object = None, targetoptions: Options | None = None
     ) -> None:
-        options = {**(targetoptions or {}), "no_cpython_wrapper": True}
+        options = {**(targetoptions or {}), **WITHOUT_PYTHON}
         super().__init__(py_func, locals, options, pipeline_class=_HelperCompiler)
 
     def __call__(self, *arguments: CompilerObject) -> CompilerObject:
@@ -57,29 +60,23 @@ class Helper(_Compiled):
 
 
 class Kernel(_Compiled):
-    """A function that Python calls, and kernels.
+    """A function that Python calls; kernels that call it are made of a helper of the same source.
 
-    What a wheel has brought has no form that LLVM reads: for kernels such a function is compiled.
+    So nothing is made of it that is not asked for, and what its callers become is the same
+    whether a version for Python has been kept or not: LLVM has optimised that once more.
     """
 
-    compiled_here: Callable[[], Kernel]
-
     @functools.cached_property
-    def _for_kernels(self) -> Kernel:
-        return self.compiled_here()
+    def _copied(self) -> Helper:
+        return Helper(self.py_func, targetoptions=dict(self.targetoptions))
 
     def get_call_template(self, args: CompilerObject, kws: CompilerObject) -> CompilerObject:
         """What Numba asks for where another kernel calls this one."""
-        if self._cache.is_shipped(tuple(args)):
-            return self._for_kernels.get_call_template(args, kws)
-        return super().get_call_template(args, kws)
+        return self._copied.get_call_template(args, kws)
 
     def get_overload(self, sig: CompilerObject) -> CompilerObject:
         """What Numba asks for where it writes down that call."""
-        arguments: CompilerObject = getattr(sig, "args", sig)
-        if self._cache.is_shipped(tuple(arguments)):
-            return self._for_kernels.get_overload(sig)
-        return super().get_overload(sig)
+        return self._copied.get_overload(sig)
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from types import FunctionType
 from typing import TypeVar, cast
 
 import numba
 
 from spatialops._compile.cache import cache_directory
-from spatialops._compile.dispatchers import Helper, Kernel
+from spatialops._compile.dispatchers import WITHOUT_PYTHON, Helper, Kernel
 from spatialops._compile.kept_code import KeptCode
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -41,6 +40,11 @@ def kernel(function: Function) -> Function:
     return _cached(function, _OPTIONS)
 
 
+def kernel_apart(function: Function) -> Function:
+    """Compile a kernel that is reached by its address, and that Python does not call."""
+    return _cached(function, {**_OPTIONS, **WITHOUT_PYTHON})
+
+
 def entry_point(function: Function) -> Function:
     """Compile the way into a kernel from Python, as a `FastCall` takes it.
 
@@ -57,13 +61,12 @@ def entry_in_c(function: Function) -> Function:
 def _cached(function: Function, options: dict[str, object]) -> Function:
     if not COMPILED:
         return function
-    return cast(Function, _kernel(cast(FunctionType, function), options, shipped=True))
+    return cast(Function, _kernel(cast(FunctionType, function), options))
 
 
-def _kernel(function: FunctionType, options: dict[str, object], *, shipped: bool) -> Kernel:
+def _kernel(function: FunctionType, options: dict[str, object]) -> Kernel:
     compiled = Kernel(function, targetoptions=options)
-    compiled._cache = KeptCode(function, _FOLDER, options, shipped=shipped)
-    compiled.compiled_here = partial(_kernel, function, options, shipped=False)
+    compiled._cache = KeptCode(function, _FOLDER, options, shipped=True)
     return compiled
 
 

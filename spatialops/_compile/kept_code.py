@@ -61,11 +61,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
     def cache_path(self) -> str:
         return str(self._folder)
 
-    def is_shipped(self, arguments: tuple[CompilerObject, ...]) -> bool:
-        """Whether a wheel has brought the code for arguments of these types."""
-        return self._library(arguments) is not None
-
     def _library(self, arguments: tuple[CompilerObject, ...]) -> shipped_code.Library | None:
+        """The wheel's, where it has the code for arguments of these types."""
         library = shipped_code.library() if self._shipped else None
         if library is None or not library.has(shipped_code.name(self._function, arguments)):
             return None

@@ -37,6 +37,23 @@ def test_a_helper_is_compiled_into_a_kernel_and_python_to_python() -> None:
     assert isinstance(made.library, dispatchers._HelperLibrary)
 
 
+@kernel
+def quarter(values):
+    halve(values)
+    return halve(values)
+
+
+def test_a_kernel_in_a_kernel_is_copied_as_helpers_are() -> None:
+    """No machine code, no way from Python and no entry in the cache for what is called within."""
+    before = len(halve.overloads)
+    values = np.full(2, 8.0)
+    quarter.compile((numba.float64[::1],))
+    assert quarter(values) == 2
+    assert values.tolist() == [2.0, 2.0]
+    assert len(halve.overloads) == before
+    assert isinstance(halve._copied, dispatchers.Helper)
+
+
 def test_a_users_own_function_may_call_both() -> None:
     @numba.njit
     def mine(values):

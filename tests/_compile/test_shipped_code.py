@@ -43,7 +43,7 @@ def halve(values):
 
 
 function = halve
-halve = _kernel(function, {"nopython": True, "_nrt": False}, shipped=True)
+halve = _kernel(function, {"nopython": True, "_nrt": False})
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shipped_code.Lib
 
 def fresh() -> Kernel:
     """The kernel as in a new process, with no cache but what was shipped."""
-    made = _kernel(function, {"nopython": True, "_nrt": False}, shipped=True)
+    made = _kernel(function, {"nopython": True, "_nrt": False})
     made._cache = KeptCode(function, None, {}, shipped=True)
     return made
 
