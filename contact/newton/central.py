@@ -51,7 +51,7 @@ ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
 # Of 93 problems of two robots that settle, which the first does not solve, the second solves 80,
 # those behind it 9 more in up to 250 iterations; from the inside 89 are solved, in 20 to 80.
-_BEFORE_INSIDE = 2
+BEFORE_INSIDE = 2
 # With moments, whose limits are narrow, the first cycles: of 20 problems of 14 balls it solves
 # none, the second all, in 5 iterations each. Of piles of 140 neither does, and both are cut short.
 _OF_MOMENTS = 1
@@ -123,10 +123,10 @@ def central_impulses(
     spread_out(rows, scratch)
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
-    inside = aim.attempts > FIRST_ATTEMPT and has_inside(rows)
+    inside = aim.attempts > BEFORE_INSIDE and has_inside(rows)
     few = aim.attempts
     if inside:
-        few = _BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
+        few = BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
     if aim.warm:
         total, residual = attempts(problem, aim, (few, False), p, scratch)
