@@ -47,7 +47,7 @@ from spatialops.contact.newton.statuses import find_statuses, limit_of, sliding
 
 _TERM = 1e-8  # proximal, of s; 1e-6 leaves a tenth more unsolved, 1e-4 half
 _CENTRES = 4
-_CHANGES = 2  # times the contacts, at most
+_CHANGES, _MORE = 2, 40  # most of them: so many times the contacts, and so many more
 
 
 @inlined
@@ -141,7 +141,7 @@ def to_the_end(rows: ContactRows, eps: float, p: Array, scratch: NewtonScratch) 
     d, w = scratch.vectors[at.CHANGE], scratch.vectors[at.ANSWER]
     t, sign = 0.0, 1.0
     change, old = (0.0, NONE, 0, 0, 0), (0, 0, 0)
-    most = _CHANGES * rows.friction.size
+    most = _CHANGES * rows.friction.size + _MORE
     for changes in range(most):
         find_direction(rows, eps, scratch)
         if changes > 0:
@@ -164,11 +164,8 @@ def to_the_end(rows: ContactRows, eps: float, p: Array, scratch: NewtonScratch) 
 def find_direction(rows: ContactRows, eps: float, scratch: NewtonScratch) -> None:
     """CHANGE of impulses, and ANSWER, that of the velocities AHEAD, by t for present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
-    d, w, shift = (
-        scratch.vectors[at.CHANGE],
-        scratch.vectors[at.ANSWER],
-        scratch.vectors[at.SHIFT],
-    )
+    d, w = scratch.vectors[at.CHANGE], scratch.vectors[at.ANSWER]
+    shift = scratch.vectors[at.SHIFT]
     count = gather_rows(rows, eps, scratch)
     factor_rows(rows, eps, count, scratch)
     scratch.factored[at.TERM] = eps

@@ -143,7 +143,8 @@ def take_change(rows: ContactRows, change: Change, scratch: NewtonScratch) -> tu
     _, i, normal, tangent, side = change
     status = scratch.status
     old = status[i, at.NORMAL], status[i, at.TANGENT], status[i, at.SIDE]
-    status[i, at.NORMAL], status[i, at.TANGENT], status[i, at.SIDE] = normal, tangent, side
+    status[i, at.NORMAL], status[i, at.TANGENT] = normal, tangent
+    status[i, at.SIDE] = side
     put_limit(rows, scratch, i, tangent, side)
     return old
 
@@ -154,13 +155,15 @@ def goes_inward(
 ) -> bool:
     """Whether the direction leads into the piece of the status that has changed."""
     _, i, normal, tangent, side = change
-    w, d, j = scratch.vectors[at.ANSWER], scratch.vectors[at.CHANGE], 3 * i
+    w, d = scratch.vectors[at.ANSWER], scratch.vectors[at.CHANGE]
+    j = 3 * i
     if normal != old[0]:
         return d[j] > 0.0 if normal == at.PRESSES else w[j] > 0.0
     grows = rows.friction[i] * d[j]
     k = old[2] if tangent == at.STICKS or old[1] == at.AT_SIDE else side
     if is_line(rows, scratch, i):
-        x, y, inner = rows.corners[k, 0], 0.0, 1.0
+        x, y = rows.corners[k, 0], 0.0
+        inner = 1.0
     else:
         x, y, inner = side_normal(rows.corners, k)
     if tangent == at.STICKS:
