@@ -46,7 +46,7 @@ from spatialops.contact.newton.status_changes import (
 from spatialops.contact.newton.statuses import find_statuses, limit_of, sliding
 
 _TERM = 1e-8  # proximal, of s; 1e-6 leaves a tenth more unsolved, 1e-4 half
-_CENTRES = 4
+_CENTRES, _FALLS = 4, 0.1  # each of which must make the residual so many times as large
 _CHANGES, _MORE = 2, 40  # most of them: so many times the contacts, and so many more
 
 
@@ -72,7 +72,7 @@ def follow_path(
     rows = problem.rows
     eps = _TERM * problem.s
     total = 0
-    residual = INFINITE
+    residual = before = INFINITE
     for centre in range(_CENTRES):
         copy_into(scratch.vectors[at.CENTRE], p)
         residual_at(problem, p, scratch)
@@ -86,8 +86,9 @@ def follow_path(
             return total, INFINITE
         count = int(scratch.factored[at.UNKNOWNS])
         residual = refined(problem, eps, count, residual, p, scratch)
-        if residual <= tolerance:
+        if residual <= tolerance or residual > _FALLS * before:
             break
+        before = residual
     return total, residual
 
 

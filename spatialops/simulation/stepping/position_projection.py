@@ -95,12 +95,12 @@ def gaps_to_open(t: Tables, deepest: float) -> float:
         t.friction[i] = t.prior[i] = t.dry[i] = 0.0
         t.u[3 * i] = t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
         scale = max(scale, square_of(L, i, 0))
-    least = 1.0 / (_ALL_OF_IT**2 * mass_of(t))
+    mass = mass_of(t)
     begin = 0
     for end in range(1, m + 1):
         if end < m and t.seen_ints[end, CONTACT_PAIR] == t.seen_ints[begin, CONTACT_PAIR]:
             continue
-        levered = opens_by_lever(t, L, begin, end, least)
+        levered = opens_by_lever(t, L, begin, end, mass)
         for i in range(begin, end):
             moves = square_of(L, i, 0) > _IDLE * scale
             if moves and t.seen[i, GAP] >= -deepest and not (levered and t.seen[i, GAP] < 0.0):
@@ -154,17 +154,22 @@ def solve_gaps(t: Tables, m: int, lowest: float) -> bool:
 
 
 @inlined
-def opens_by_lever(t: Tables, L: SparseRows, begin: int, end: int, least: float) -> bool:
+def opens_by_lever(t: Tables, L: SparseRows, begin: int, end: int, mass: float) -> bool:
     """Whether a pair has an overlap that can be opened by going far only.
 
     Opening this gap alone takes M |move|^2 = gap^2 / W_nn: of a lever more than moving the whole
-    scene would, and its ends go sqrt(W_tt / W_nn) gaps aside. As much are gaps not what they are
-    here, and most such overlaps stay whatever joints do. Points of a pair are opened together.
+    scene would, and its ends go sqrt(W_tt / W_nn) gaps aside. As far as that gaps of what is deep
+    are not what they are here, and most such overlaps stay whatever joints do. Points of a pair are
+    opened together.
     """
+    deep = -_SHALLOW * t.settings[at.DEPTH]
     for i in range(begin, end):
         along = square_of(L, i, 0)
         aside = max(square_of(L, i, 1), square_of(L, i, 2))
-        if t.seen[i, GAP] < 0.0 and along < min(least, aside / _FAR**2):
+        least = 1.0 / (_FAR**2 * mass)
+        if t.seen[i, GAP] < deep:
+            least = max(least, min(1.0 / (_ALL_OF_IT**2 * mass), aside / _FAR**2))
+        if t.seen[i, GAP] < 0.0 and along < least:
             return True
     return False
 
