@@ -67,7 +67,10 @@ BEFORE = 10  # a step
 SHARE = 11  # of unknowns: what their rows are taken times
 KEPT_WEDGED = 12  # the answer before a wedged contact is let go
 KEPT_STATES = 13  # and coefficients of friction, or what stands for them
-VECTORS = 14
+AHEAD = 14  # velocities on the way to those of the problem, which statuses hold for
+SHIFT = 15  # and what they miss at the start
+KEPT_PATH = 16  # the best answer before paths are followed
+VECTORS = 17
 
 # What the factors at hand are of.
 TERM = 0  # proximal

@@ -23,6 +23,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep
 from spatialops.contact.newton.interior_point import has_inside, interior_impulses
+from spatialops.contact.newton.path_following import can_be_followed, follow_path
 from spatialops.contact.newton.proximal import proximal_steps, solved_again
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
@@ -49,9 +50,10 @@ _ABOUT_ONE = np.array([8, 12, 20, 25, 25])
 _SWEEPS = np.array([0, 30, 20, 50, 200])
 ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
+_PATHS_AFTER = 1  # the second: what it leaves of most problems is near an answer
 # Of 93 problems of two robots that settle, which the first does not solve, the second solves 80,
 # those behind it 9 more in up to 250 iterations; from the inside 89 are solved, in 20 to 80.
-_BEFORE_INSIDE = 2
+BEFORE_INSIDE = 2
 # With moments, whose limits are narrow, the first cycles: of 20 problems of 14 balls it solves
 # none, the second all, in 5 iterations each. Of piles of 140 neither does, and both are cut short.
 _OF_MOMENTS = 1
@@ -123,10 +125,10 @@ def central_impulses(
     spread_out(rows, scratch)
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
-    inside = aim.attempts > FIRST_ATTEMPT and has_inside(rows)
+    inside = aim.attempts > BEFORE_INSIDE and has_inside(rows)
     few = aim.attempts
     if inside:
-        few = _BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
+        few = BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
     if aim.warm:
         total, residual = attempts(problem, aim, (few, False), p, scratch)
@@ -193,9 +195,42 @@ def attempts(
             scratch,
         )
         total += count
+        if k == _PATHS_AFTER and aim.tolerance < residual and can_be_followed(rows):
+            count, residual = followed(problem, aim.tolerance, (cold, share), residual, p, scratch)
+            total += count
         if residual <= aim.tolerance:
             break
     return total, residual
+
+
+@kernel
+def followed(
+    problem: Problem,
+    tolerance: float,
+    begun: tuple[bool, float],
+    least: float,
+    p: Array,
+    scratch: NewtonScratch,
+) -> tuple[int, float]:
+    """Paths from p, of this residual, and from where the attempt began.
+
+    From zero these alone: the best of statuses that cycle may hold contacts against one another by
+    forces that a path keeps, of a robot that lands 14 times the shortest. Where none ends at an
+    answer p stays what it is.
+    """
+    cold, share = begun
+    best = scratch.vectors[at.KEPT_PATH]
+    copy_into(best, p)
+    total = 0
+    for anew in range(1 if cold else 0, 2):
+        for i in range(p.size if anew == 1 else 0):
+            p[i] = 0.0 if cold else scratch.vectors[at.START, i]
+        count, residual = follow_path(problem, share, tolerance, p, scratch)
+        total += count
+        if residual <= tolerance:
+            return total, residual
+    copy_into(p, best)
+    return total, least
 
 
 @late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)

@@ -220,8 +220,14 @@ def put_statuses(
     if limit > 0.0:
         tangent, side = polygon_status(rows.corners, not parts & at.HAS_SECOND, x, y, limit)
     news = put_status(scratch.status, i, normal, tangent, side)
-    if news == at.REPEATED:
-        return news
+    if news != at.REPEATED:
+        put_limit(rows, scratch, i, tangent, side)
+    return news
+
+
+@inlined
+def put_limit(rows: ContactRows, scratch: NewtonScratch, i: int, tangent: int, side: int) -> None:
+    """Direction and size of friction of contact i, where it is at its limit on the polygon."""
     if tangent == at.AT_CORNER:
         put_friction(scratch.friction, i, rows.corners[side, 0], rows.corners[side, 1], 1.0)
     elif tangent == at.AT_SIDE:
@@ -229,7 +235,6 @@ def put_statuses(
         put_friction(scratch.friction, i, n_x, n_y, inner)
     else:
         put_free(scratch.friction, i)
-    return news
 
 
 @inlined

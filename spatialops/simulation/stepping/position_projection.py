@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from spatialops import _layout as layout
-from spatialops._compile.jit import merged
+from spatialops._compile.jit import inlined, merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
-from spatialops.collision._layout import GAP, INFINITE
+from spatialops.collision._layout import CONTACT_PAIR, GAP, INFINITE
 from spatialops.contact.delassus import velocity_change
-from spatialops.contact.newton.central import FIRST_ATTEMPT, Aim
+from spatialops.contact.newton.central import BEFORE_INSIDE, Aim
 from spatialops.contact.newton.islands import solve_islands
 from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
@@ -23,16 +23,18 @@ _IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing ch
 _EXACT_ENOUGH = 1e-6  # of the deepest gap: positions are projected again if it is not
 _USEFUL = 1e-2  # what is farther off is not the answer
 _FAR = 10.0  # times the lowest gap: a push that moves so far is none
+_ALL_OF_IT = 2.0  # gaps that everything goes where one is opened by a lever
+COUNTS = 0.1  # of the depth that is projected: what is deeper is pushed as well
 PUSHES = 4
 _SHALLOW = 100.0  # times the depth that is projected: what is pushed apart where not all can be
 
 
 @stage
-def project_positions(t: Tables) -> None:
+def project_positions(t: Tables) -> bool:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay.
 
     No energy enters. Contacts must have been seen at the present state; they are at the projected
-    one then.
+    one then. Returns whether that is another.
 
     A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the
     weight of anything. Loops answer in W and are closed after every push; velocities are then put
@@ -42,15 +44,18 @@ def project_positions(t: Tables) -> None:
     nq = t.q.size
     before, deepest = t.vectors[at.Q_E, :nq], INFINITE
     depth = depth_seen(t)
+    any_is = False
     for _ in range(PUSHES):
-        if not depth > 0.0:
+        lowest = gaps_to_open(t, deepest)
+        if lowest >= -COUNTS * t.settings[at.DEPTH]:
             break
         t.control[at.PROJECTIONS] += 1
         copy_into(before, t.q)
-        if push_apart(t, deepest):
+        if push_apart(t, lowest):
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
             left = depth_seen(t)
             if left < depth:
+                any_is = True
                 depth = left
                 continue
             copy_into(t.q, before)
@@ -58,6 +63,7 @@ def project_positions(t: Tables) -> None:
         if deepest < INFINITE:
             break
         deepest = _SHALLOW * t.settings[at.DEPTH]
+    return any_is
 
 
 @merged
@@ -65,25 +71,65 @@ def depth_seen(t: Tables) -> float:
     """Sum of the depths that count, m; 0 where there are none."""
     depth = 0.0
     for i in range(t.control[at.SEEN]):
-        if t.seen[i, GAP] < -0.1 * t.settings[at.DEPTH]:
+        if t.seen[i, GAP] < -COUNTS * t.settings[at.DEPTH]:
             depth -= t.seen[i, GAP]
     return depth
 
 
 @merged
-def push_apart(t: Tables, deepest: float) -> bool:
-    """Move by one push of the contacts seen; False where nothing is pushed."""
-    nq, nv = t.q.size, t.v.size
+def gaps_to_open(t: Tables, deepest: float) -> float:
+    """Rows of the contacts seen, and their gaps into `u`; the lowest of those that are to open.
+
+    Gaps that are left as they are count as none there: those that nothing can change, because the
+    loops hold both sides, those below the deepest, and those of pairs that would be opened by a
+    lever. Zero where none is deep enough to ask for a projection.
+    """
     m = t.control[at.SEEN]
     if not has_deep(t, deepest):
+        return 0.0
+    factor_kernel(t.tree, t.links, t.work)
+    put_rows(t, t.seen_ints, t.seen, m)
+    L = SparseRows(t.entries, t.places)
+    scale = lowest = 0.0
+    for i in range(m):
+        t.friction[i] = t.prior[i] = t.dry[i] = 0.0
+        t.u[3 * i] = t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
+        scale = max(scale, square_of(L, i, 0))
+    mass = mass_of(t)
+    begin = 0
+    for end in range(1, m + 1):
+        if end < m and t.seen_ints[end, CONTACT_PAIR] == t.seen_ints[begin, CONTACT_PAIR]:
+            continue
+        levered = opens_by_lever(t, L, begin, end, mass)
+        for i in range(begin, end):
+            moves = square_of(L, i, 0) > _IDLE * scale
+            if moves and t.seen[i, GAP] >= -deepest and not (levered and t.seen[i, GAP] < 0.0):
+                t.u[3 * i] = t.seen[i, GAP]
+                lowest = min(lowest, t.u[3 * i])
+        begin = end
+    return lowest
+
+
+@merged
+def has_deep(t: Tables, deepest: float) -> bool:
+    """Whether any gap down to the deepest asks for a projection."""
+    least = COUNTS if deepest == INFINITE else 1.0
+    for i in range(t.control[at.SEEN]):
+        if -deepest <= t.seen[i, GAP] < -least * t.settings[at.DEPTH]:
+            return True
+    return False
+
+
+@merged
+def push_apart(t: Tables, lowest: float) -> bool:
+    """Move by one push that opens the gaps in `u`; False where nothing is pushed."""
+    nq, nv = t.q.size, t.v.size
+    m = t.control[at.SEEN]
+    if not solve_gaps(t, m, lowest):
         return False
     move = t.vectors[at.DVC, :nv]
     q_x = t.vectors[at.Q_X, :nq]
     v_x = t.vectors[at.V_X, :nv]
-    factor_kernel(t.tree, t.links, t.work)
-    put_rows(t, t.seen_ints, t.seen, m)
-    if not solve_gaps(t, m, deepest):
-        return False
     rows = SparseRows(t.entries, t.places)
     velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], move)
     integrate_kernel(t.tree, t.q, move, 1.0, q_x)
@@ -96,43 +142,36 @@ def push_apart(t: Tables, deepest: float) -> bool:
 
 
 @merged
-def has_deep(t: Tables, deepest: float) -> bool:
-    """Whether any gap down to the deepest asks for a projection."""
-    if deepest == INFINITE:
-        return True
-    for i in range(t.control[at.SEEN]):
-        if -deepest <= t.seen[i, GAP] < -t.settings[at.DEPTH]:
-            return True
-    return False
-
-
-@merged
-def solve_gaps(t: Tables, m: int, deepest: float) -> bool:
+def solve_gaps(t: Tables, m: int, lowest: float) -> bool:
     """Pushes along the normals that close no gap and open negative ones, into `impulses`.
 
-    Gaps that nothing can change, because the loops hold both sides, and those below the deepest,
-    are left as they are. False where nothing is to be pushed, and where pushes would not open
-    gaps, or move far.
+    False where nothing is to be pushed, and where pushes would not open gaps, or move far.
     """
     rows = rows_of(t, m)
-    scale = 0.0
-    lowest = 0.0
-    for i in range(m):
-        scale = max(scale, square_of(rows.L, i, 0))
-    for i in range(m):
-        t.friction[i] = t.prior[i] = t.dry[i] = 0.0
-        moves = square_of(rows.L, i, 0) > _IDLE * scale
-        t.u[3 * i] = t.seen[i, GAP] if moves and t.seen[i, GAP] >= -deepest else 0.0
-        t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
-        lowest = min(lowest, t.u[3 * i])
-    most = far(t, lowest)
-    for i in range(m):
-        # Opening this gap alone takes |move|^2 = gap^2 / W_nn.
-        if t.u[3 * i] < 0.0 and t.u[3 * i] ** 2 > most * square_of(rows.L, i, 0):
-            return False
-    aim = Aim(False, _EXACT_ENOUGH, FIRST_ATTEMPT, False)
+    aim = Aim(False, _EXACT_ENOUGH, BEFORE_INSIDE, False)
     _, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers_of(t))
-    return residual <= _USEFUL and pushes_any(t, m) and moved(t, m) <= most
+    return residual <= _USEFUL and pushes_any(t, m) and moved(t, m) <= far(t, lowest)
+
+
+@inlined
+def opens_by_lever(t: Tables, L: SparseRows, begin: int, end: int, mass: float) -> bool:
+    """Whether a pair has an overlap that can be opened by going far only.
+
+    Opening this gap alone takes M |move|^2 = gap^2 / W_nn: of a lever more than moving the whole
+    scene would, and its ends go sqrt(W_tt / W_nn) gaps aside. As far as that gaps of what is deep
+    are not what they are here, and most such overlaps stay whatever joints do. Points of a pair are
+    opened together.
+    """
+    deep = -_SHALLOW * t.settings[at.DEPTH]
+    for i in range(begin, end):
+        along = square_of(L, i, 0)
+        aside = max(square_of(L, i, 1), square_of(L, i, 2))
+        least = 1.0 / (_FAR**2 * mass)
+        if t.seen[i, GAP] < deep:
+            least = max(least, min(1.0 / (_ALL_OF_IT**2 * mass), aside / _FAR**2))
+        if t.seen[i, GAP] < 0.0 and along < least:
+            return True
+    return False
 
 
 @merged
@@ -145,16 +184,22 @@ def pushes_any(t: Tables, m: int) -> bool:
 
 
 @merged
-def far(t: Tables, lowest: float) -> float:
-    """M |move|^2 of a motion that moves the scene's mass by some of the lowest gap, in the mean.
+def far(t: Tables, gap: float) -> float:
+    """M |move|^2 of a motion that moves the scene's mass by some gaps, in the mean.
 
-    What must go farther to open a gap opens it by a lever, along which gaps are not what they are
+    What must go farther to open one opens it by a lever, along which gaps are not what they are
     here.
     """
+    return mass_of(t) * (_FAR * gap) ** 2
+
+
+@merged
+def mass_of(t: Tables) -> float:
+    """Mass of everything that moves."""
     mass = 0.0
     for k in range(t.v.size):
         mass += t.links[k, layout.MASS]
-    return mass * (_FAR * lowest) ** 2
+    return mass
 
 
 @merged

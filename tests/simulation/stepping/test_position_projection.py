@@ -5,6 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.bench.contacts.engines import Ours
+from spatialops.simulation import _layout as at
 
 SIZE = (0.3, 0.2, 0.1)
 LEG = (0.06, 0.06, 0.3)
@@ -68,6 +69,58 @@ def test_it_lands_without_being_flung(case):
         before = ours.state.q
     assert ours.residual <= 1e-9
     assert 0.0 < before[2] < 0.6
+
+
+def hub_and_ball():
+    """A leg whose hub reaches 5 mm into the trunk near the axes of its joints, and a ball.
+
+    Rolling the leg opens that by a lever, 4 mm for 50 mm aside, and only on one side of the axis.
+    The ball starts 2 cm inside the floor.
+    """
+    builder = so.TreeBuilder()
+    builder.add_body("trunk", joint=so.Joint("free"), inertia=so.Inertia.box(SIZE, mass=10.0))
+    builder.add_body(
+        "shoulder",
+        parent="trunk",
+        joint=so.Joint("revolute", axis=(1.0, 0.0, 0.0)),
+        position=(0.0, 0.15, 0.0),
+        inertia=so.Inertia.sphere(0.02, mass=0.1),
+    )
+    builder.add_body(
+        "leg",
+        parent="shoulder",
+        joint=so.Joint("revolute", axis=(0.0, 1.0, 0.0)),
+        inertia=so.Inertia.box(LEG, mass=1.0),
+    )
+    builder.add_body("ball", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), friction=0.6),
+        so.Geom("trunk", "trunk", so.Box(SIZE), friction=0.6),
+        so.Geom("hub", "leg", so.Box((0.02, 0.02, 0.008)), position=(0.0, -0.045, 0.0)),
+        so.Geom("ball", "ball", so.Sphere(0.1), friction=0.6),
+    ]
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 1.0
+    q[model.q_slice("ball")][:3] = (2.0, 0.0, 0.08)
+    return so.Scene(model, geoms, state=so.State(q, np.zeros(model.nv)))
+
+
+@pytest.mark.compiled
+def test_what_only_a_lever_opens_keeps_nothing_else_from_being_pushed_apart():
+    scene = hub_and_ball()
+    ours = Ours(scene, 1e-3)
+    before = ours.state.q
+    ours.run(1)
+    after = ours.state.q
+    height = scene.model.q_slice("ball").start + 2
+    assert ours.depth == pytest.approx(0.02, abs=1e-9)
+    assert after[height] == pytest.approx(0.1, abs=2e-5)
+    assert np.abs(after[:3] - before[:3]).max() < 1e-4  # the robot is not moved for it
+    pushes = int(ours.tables.control[at.PROJECTIONS])
+    ours.run(20)
+    assert ours.depth == pytest.approx(0.02, abs=1e-9)
+    assert int(ours.tables.control[at.PROJECTIONS]) == pushes  # nothing is sought for the hub
 
 
 def test_a_start_inside_another_is_pushed_apart():

@@ -32,8 +32,10 @@ from spatialops.simulation.linearization.masses.resistance_by_masses import mome
 from spatialops.simulation.stepping.detection_stage import detect_at, lowest_gap
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.position_projection import (
+    COUNTS,
     PUSHES,
     depth_seen,
+    gaps_to_open,
     push_apart,
 )
 from spatialops.simulation.stepping.tables import Tables
@@ -44,6 +46,7 @@ from spatialops.tree.model import Model
 _PUSHED = 1
 _STAYS = 0
 _IN_VAIN = -1
+_LEFT = -2  # what is kept from closing, not opened, takes part
 
 
 @held
@@ -53,12 +56,16 @@ def push_held(t: Tables, last: Array) -> int:
     Leaves where it began in `last`, the move in DVC, and its contacts as those that act.
     """
     depth = depth_seen(t)
-    if not depth > 0.0:
+    lowest = gaps_to_open(t, col.INFINITE)
+    if lowest >= -COUNTS * t.settings[at.DEPTH]:
         return _STAYS
     copy_into(last, t.q)
     m = t.control[at.SEEN]
-    if not push_apart(t, col.INFINITE):
+    if not push_apart(t, lowest):
         return _IN_VAIN
+    for i in range(m):
+        if t.impulses[3 * i] != 0.0 and t.u[3 * i] != t.seen[i, col.GAP]:
+            return _LEFT
     for i in range(m):
         for j in range(t.seen_ints.shape[1]):
             t.ints[i, j] = t.seen_ints[i, j]
@@ -92,6 +99,8 @@ def pushed_out(
     before, status = t.q.copy(), of.KNOWN
     for _ in range(PUSHES):
         done = _STAYS if len(loops) else push_held(loop.address, before)
+        if done == _LEFT:
+            status = of.PUSHED_OUT
         if done != _PUSHED or status != of.KNOWN:
             break
         status, chain = _after_push(loop, held_room, chain, before, (loops, model))
