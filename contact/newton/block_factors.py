@@ -11,12 +11,19 @@ read back into them.
 
 from __future__ import annotations
 
+import numpy as np
+
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.simd import load, spread, store
+from spatialops.algebra.lane_logic import where
+from spatialops.algebra.simd import WIDTH, load, spread, store, zeros
+from spatialops.algebra.simd_parts import load_first, total
 from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
+
+# A number in place of one lane, without writing that alone: registers read again would wait for it.
+_LANES = np.eye(WIDTH)
 
 
 @kernel
@@ -32,8 +39,11 @@ def factor_blocks(rows: ContactRows, eps: float, count: int, scratch: NewtonScra
         row = blocks.diagonal[step]
         for j in range(size):
             blocks.numbers[row + j * eights_of(size) + (j >> 3), j & 7] = eps
-    for c in range(count):
-        add_unknown(rows, c, scratch)
+    c = 0
+    while c < count:
+        last = last_alike(rows, scratch, c, count)
+        add_unknowns(rows, (c, last), scratch)
+        c = last
     for step in range(places):
         eliminate(step, blocks)
 
@@ -45,47 +55,66 @@ def size_at(blocks: BlockStructure, step: int) -> int:
 
 
 @inlined
-def add_unknown(rows: ContactRows, c: int, scratch: NewtonScratch) -> None:
-    """Add gamma rho^T of an unknown to the blocks of its trees."""
-    blocks, places = scratch.blocks, rows.L.places
-    i, start = scratch.contacts[c], scratch.starts[c]
-    a, b = places[i, TREE_A], places[i, TREE_B]
-    if a < 0:
-        return
-    first = (start, places[i, COUNT_A], blocks.widths[a])
-    add_product(scratch, first, first, blocks.diagonal[blocks.place[a]])
-    if b < 0:
-        return
-    second = (start + first[1], places[i, COUNT_B], blocks.widths[b])
-    add_product(scratch, second, second, blocks.diagonal[blocks.place[b]])
-    below = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
-    right = below + blocks.header[BLOCKS]
-    early = blocks.place[a] < blocks.place[b]
-    add_product(scratch, second, first, below if early else right)
-    add_product(scratch, first, second, right if early else below)
+def last_alike(rows: ContactRows, scratch: NewtonScratch, c: int, count: int) -> int:
+    """One past the last of the unknowns from c on whose rows reach as far along the same trees."""
+    places, i = rows.L.places, scratch.contacts[c]
+    last = c + 1
+    while last < count:
+        j = scratch.contacts[last]
+        alike = places[i, TREE_A] == places[j, TREE_A] and places[i, TREE_B] == places[j, TREE_B]
+        alike = alike and places[i, COUNT_A] == places[j, COUNT_A]
+        if not (alike and places[i, COUNT_B] == places[j, COUNT_B]):
+            break
+        last += 1
+    return last
 
 
 @inlined
-def add_product(
-    scratch: NewtonScratch, x: tuple[int, int, int], y: tuple[int, int, int], at: int
-) -> None:
-    """Add gamma rho^T, their parts along two trees, to a block.
+def add_unknowns(rows: ContactRows, range_: tuple[int, int], scratch: NewtonScratch) -> None:
+    """Add gamma rho^T of unknowns between the same trees to their blocks."""
+    blocks, places = scratch.blocks, rows.L.places
+    i = scratch.contacts[range_[0]]
+    a, b = places[i, TREE_A], places[i, TREE_B]
+    if a < 0:
+        return
+    first = (0, places[i, COUNT_A], blocks.widths[a])
+    add_products(scratch, range_, first, first, blocks.diagonal[blocks.place[a]])
+    if b < 0:
+        return
+    second = (first[1], places[i, COUNT_B], blocks.widths[b])
+    add_products(scratch, range_, second, second, blocks.diagonal[blocks.place[b]])
+    below = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
+    right = below + blocks.header[BLOCKS]
+    early = blocks.place[a] < blocks.place[b]
+    add_products(scratch, range_, second, first, below if early else right)
+    add_products(scratch, range_, first, second, right if early else below)
 
-    Parts are given by where they start, their entries, and the columns of their tree.
+
+@kernel
+def add_products(
+    scratch: NewtonScratch,
+    range_: tuple[int, int],
+    x: tuple[int, int, int],
+    y: tuple[int, int, int],
+    at: int,
+) -> None:
+    """Add gamma rho^T of some unknowns, their parts along two trees, to a block.
+
+    Parts are given by where they start in a row, their entries, and the columns of their tree.
     """
-    rho, gamma = scratch.rho, scratch.gamma
+    rho, gamma, starts = scratch.rho[0], scratch.gamma, scratch.starts
     numbers = scratch.blocks.numbers
-    start, count, columns = y
+    offset, count, columns = y
     width = eights_of(columns)
-    whole = count >> 3 if count < columns else width
-    for i in range(x[1]):
-        factor = gamma[x[0] + i]
-        row = at + i * width
-        for k in range(whole):
-            value = load(numbers, row + k, 0) + factor * load(rho, 0, start + 8 * k)
-            store(numbers, row + k, 0, value)
-        for j in range(8 * whole, count):
-            numbers[row + (j >> 3), j & 7] += factor * rho[0, start + j]
+    for k in range(0, count, 8):
+        for i in range(x[1]):
+            row = at + i * width + (k >> 3)
+            value = load(numbers, row, 0)
+            for c in range(range_[0], range_[1]):
+                start = starts[c]
+                factor = gamma[start + x[0] + i]
+                value = value + factor * load_first(rho, start + offset + k, count - k)
+            store(numbers, row, 0, value)
 
 
 @kernel
@@ -126,18 +155,19 @@ def invert(numbers: Array, at: int, n: int) -> None:
         chunk, lane = c >> 3, c & 7
         pivot_row = at + c * width
         pivot = 1.0 / numbers[pivot_row + chunk, lane]
-        numbers[pivot_row + chunk, lane] = 1.0
+        own = load(_LANES, lane, 0)
         for k in range(width):
-            store(numbers, pivot_row + k, 0, pivot * load(numbers, pivot_row + k, 0))
+            row = load(numbers, pivot_row + k, 0)
+            row = where(own, 1.0, row) if k == chunk else row
+            store(numbers, pivot_row + k, 0, pivot * row)
         for i in range(n):
             if i == c:
                 continue
-            row = at + i * width
-            factor = numbers[row + chunk, lane]
-            numbers[row + chunk, lane] = 0.0
+            factor = numbers[at + i * width + chunk, lane]
             for k in range(width):
-                value = load(numbers, row + k, 0) - factor * load(numbers, pivot_row + k, 0)
-                store(numbers, row + k, 0, value)
+                row = load(numbers, at + i * width + k, 0)
+                row = where(own, 0.0, row) if k == chunk else row
+                store(numbers, at + i * width + k, 0, row - factor * load(numbers, pivot_row + k, 0))
 
 
 @inlined
@@ -147,10 +177,10 @@ def multiply(numbers: Array, at: int, rows: int, own: int, n: int) -> None:
     for i in range(rows):
         row = at + i * width
         if width == 1:
-            total = spread(numbers, row, 0) * load(numbers, own, 0)
+            turned = spread(numbers, row, 0) * load(numbers, own, 0)
             for k in range(1, n):
-                total = total + spread(numbers, row, k) * load(numbers, own + k, 0)
-            store(numbers, row, 0, total)
+                turned = turned + spread(numbers, row, k) * load(numbers, own + k, 0)
+            store(numbers, row, 0, turned)
         else:
             multiply_long(numbers, row, own, n)
 
@@ -164,11 +194,11 @@ def multiply_long(numbers: Array, row: int, own: int, n: int) -> None:
             numbers[numbers.shape[0] - width + k, j] = numbers[row + k, j]
     spare = numbers.shape[0] - width
     for c in range(width):
-        total = spread(numbers, spare, 0) * load(numbers, own + c, 0)
+        turned = spread(numbers, spare, 0) * load(numbers, own + c, 0)
         for k in range(1, n):
             factor = spread(numbers, spare + (k >> 3), k & 7)
-            total = total + factor * load(numbers, own + k * width + c, 0)
-        store(numbers, row + c, 0, total)
+            turned = turned + factor * load(numbers, own + k * width + c, 0)
+        store(numbers, row + c, 0, turned)
 
 
 @inlined
@@ -179,11 +209,11 @@ def subtract(
     width, inner = eights_of(right[1]), eights_of(n)
     for i in range(left[1]):
         for c in range(width):
-            total = load(numbers, at + i * width + c, 0)
+            rest = load(numbers, at + i * width + c, 0)
             for k in range(n):
                 factor = spread(numbers, left[0] + i * inner + (k >> 3), k & 7)
-                total = total - factor * load(numbers, right[0] + k * width + c, 0)
-            store(numbers, at + i * width + c, 0, total)
+                rest = rest - factor * load(numbers, right[0] + k * width + c, 0)
+            store(numbers, at + i * width + c, 0, rest)
 
 
 @kernel
@@ -218,11 +248,11 @@ def subtract_moved(
     """Take X times a part of y from another part of it."""
     width = eights_of(columns)
     for i in range(rows):
-        total = 0.0
-        row = at + i * width
-        for j in range(columns):
-            total += numbers[row + (j >> 3), j & 7] * y[source + j]
-        y[target + i] -= total
+        moved = zeros()
+        for k in range(width):
+            part = load_first(y, source + 8 * k, columns - 8 * k)
+            moved = moved + load(numbers, at + i * width + k, 0) * part
+        y[target + i] -= total(moved)
 
 
 @kernel
@@ -233,8 +263,8 @@ def turn(numbers: Array, at: int, n: int, y: Array, first: int) -> None:
     for j in range(n):
         numbers[spare + (j >> 3), j & 7] = y[first + j]
     for i in range(n):
-        total = 0.0
-        row = at + i * width
-        for j in range(n):
-            total += numbers[row + (j >> 3), j & 7] * numbers[spare + (j >> 3), j & 7]
-        y[first + i] = total
+        turned = zeros()
+        for k in range(width):
+            part = load_first(numbers[spare + k], 0, n - 8 * k)
+            turned = turned + load(numbers, at + i * width + k, 0) * part
+        y[first + i] = total(turned)
