@@ -106,14 +106,31 @@ def add_products(
     numbers = scratch.blocks.numbers
     offset, count, columns = y
     width = eights_of(columns)
+    whole = x[1] - x[1] % 3
     for k in range(0, count, 8):
-        for i in range(x[1]):
+        few = count - k
+        for i in range(0, whole, 3):
+            row = at + i * width + (k >> 3)
+            v0 = load(numbers, row, 0)
+            v1 = load(numbers, row + width, 0)
+            v2 = load(numbers, row + 2 * width, 0)
+            for c in range(range_[0], range_[1]):
+                start = starts[c]
+                g = start + x[0] + i
+                r = load_first(rho, start + offset + k, few)
+                v0 = v0 + gamma[g] * r
+                v1 = v1 + gamma[g + 1] * r
+                v2 = v2 + gamma[g + 2] * r
+            store(numbers, row, 0, v0)
+            store(numbers, row + width, 0, v1)
+            store(numbers, row + 2 * width, 0, v2)
+        for i in range(whole, x[1]):
             row = at + i * width + (k >> 3)
             value = load(numbers, row, 0)
             for c in range(range_[0], range_[1]):
                 start = starts[c]
                 factor = gamma[start + x[0] + i]
-                value = value + factor * load_first(rho, start + offset + k, count - k)
+                value = value + factor * load_first(rho, start + offset + k, few)
             store(numbers, row, 0, value)
 
 
@@ -207,8 +224,23 @@ def subtract(
 ) -> None:
     """Take X Y from a block: X (rows, n) and Y (n, columns), each where it is and its size."""
     width, inner = eights_of(right[1]), eights_of(n)
-    for i in range(left[1]):
-        for c in range(width):
+    whole = left[1] - left[1] % 3
+    for c in range(width):
+        for i in range(0, whole, 3):
+            row = at + i * width + c
+            v0 = load(numbers, row, 0)
+            v1 = load(numbers, row + width, 0)
+            v2 = load(numbers, row + 2 * width, 0)
+            for k in range(n):
+                l = left[0] + i * inner + (k >> 3)
+                y = load(numbers, right[0] + k * width + c, 0)
+                v0 = v0 - spread(numbers, l, k & 7) * y
+                v1 = v1 - spread(numbers, l + inner, k & 7) * y
+                v2 = v2 - spread(numbers, l + 2 * inner, k & 7) * y
+            store(numbers, row, 0, v0)
+            store(numbers, row + width, 0, v1)
+            store(numbers, row + 2 * width, 0, v2)
+        for i in range(whole, left[1]):
             rest = load(numbers, at + i * width + c, 0)
             for k in range(n):
                 factor = spread(numbers, left[0] + i * inner + (k >> 3), k & 7)
