@@ -1,28 +1,30 @@
-"""G^T R + eps I by blocks of trees: factors and solutions, without pivoting.
+"""G^T R + eps I by blocks of trees: its factors, without pivoting.
 
 Each unknown adds gamma rho^T to the blocks of its trees. With D the block of the tree that is
 eliminated, H_i those below it and E_j those to its right, its neighbours keep H_ij - H_i D^-1 E_j;
 kept are D^-1, H_i D^-1 and E_j. Where nothing slides the matrix is symmetric and positive; what
 sliding adds is small beside that, or it breaks down, and the residual says so.
 
-Rows of blocks are whole registers of eight numbers. What stands beyond a block's columns is never
-read back into them.
+Rows of blocks are whole registers of eight numbers, with zeros beyond a block's columns. What a
+factorisation waits for is memory: unknowns between the same trees are added in one pass.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.lane_logic import where
-from spatialops.algebra.simd import WIDTH, load, spread, store, zeros
-from spatialops.algebra.simd_parts import load_first, total
+from spatialops.algebra.simd import WIDTH, load, spread, store
+from spatialops.algebra.simd_parts import load_first
 from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
 
-# A number in place of one lane, without writing that alone: registers read again would wait for it.
+_AT_ONCE = 3  # rows of a product
+# One lane of a register is put by choosing, not written by itself: reading the register again would
+# wait until that is in memory.
 _LANES = np.eye(WIDTH)
 
 
@@ -70,68 +72,57 @@ def last_alike(rows: ContactRows, scratch: NewtonScratch, c: int, count: int) ->
 
 
 @inlined
-def add_unknowns(rows: ContactRows, range_: tuple[int, int], scratch: NewtonScratch) -> None:
-    """Add gamma rho^T of unknowns between the same trees to their blocks."""
+def add_unknowns(rows: ContactRows, named: tuple[int, int], scratch: NewtonScratch) -> None:
+    """Add gamma rho^T of unknowns, first and one past the last, between the same trees."""
     blocks, places = scratch.blocks, rows.L.places
-    i = scratch.contacts[range_[0]]
+    i = scratch.contacts[named[0]]
     a, b = places[i, TREE_A], places[i, TREE_B]
     if a < 0:
         return
     first = (0, places[i, COUNT_A], blocks.widths[a])
-    add_products(scratch, range_, first, first, blocks.diagonal[blocks.place[a]])
+    add_products(scratch, named, first, first, blocks.diagonal[blocks.place[a]])
     if b < 0:
         return
     second = (first[1], places[i, COUNT_B], blocks.widths[b])
-    add_products(scratch, range_, second, second, blocks.diagonal[blocks.place[b]])
+    add_products(scratch, named, second, second, blocks.diagonal[blocks.place[b]])
     below = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
     right = below + blocks.header[BLOCKS]
     early = blocks.place[a] < blocks.place[b]
-    add_products(scratch, range_, second, first, below if early else right)
-    add_products(scratch, range_, first, second, right if early else below)
+    add_products(scratch, named, second, first, below if early else right)
+    add_products(scratch, named, first, second, right if early else below)
 
 
 @kernel
 def add_products(
     scratch: NewtonScratch,
-    range_: tuple[int, int],
+    named: tuple[int, int],
     x: tuple[int, int, int],
     y: tuple[int, int, int],
     at: int,
 ) -> None:
-    """Add gamma rho^T of some unknowns, their parts along two trees, to a block.
+    """Add gamma rho^T of these unknowns, their parts along two trees, to a block.
 
     Parts are given by where they start in a row, their entries, and the columns of their tree.
+    Three rows at a time, which have rho in common; beyond the last one it is that row again.
     """
-    rho, gamma, starts = scratch.rho[0], scratch.gamma, scratch.starts
-    numbers = scratch.blocks.numbers
-    offset, count, columns = y
-    width = eights_of(columns)
-    whole = x[1] - x[1] % 3
-    for k in range(0, count, 8):
-        few = count - k
-        for i in range(0, whole, 3):
-            row = at + i * width + (k >> 3)
-            v0 = load(numbers, row, 0)
-            v1 = load(numbers, row + width, 0)
-            v2 = load(numbers, row + 2 * width, 0)
-            for c in range(range_[0], range_[1]):
-                start = starts[c]
-                g = start + x[0] + i
-                r = load_first(rho, start + offset + k, few)
-                v0 = v0 + gamma[g] * r
-                v1 = v1 + gamma[g + 1] * r
-                v2 = v2 + gamma[g + 2] * r
-            store(numbers, row, 0, v0)
-            store(numbers, row + width, 0, v1)
-            store(numbers, row + 2 * width, 0, v2)
-        for i in range(whole, x[1]):
-            row = at + i * width + (k >> 3)
-            value = load(numbers, row, 0)
-            for c in range(range_[0], range_[1]):
-                start = starts[c]
-                factor = gamma[start + x[0] + i]
-                value = value + factor * load_first(rho, start + offset + k, few)
-            store(numbers, row, 0, value)
+    rho, gamma, numbers = scratch.rho[0], scratch.gamma, scratch.blocks.numbers
+    width, last = eights_of(y[2]), x[1] - 1
+    for k in range(0, y[1], WIDTH):
+        for i in range(0, x[1], _AT_ONCE):
+            j, m = min(i + 1, last), min(i + 2, last)
+            row = at + (k >> 3)
+            a = load(numbers, row + i * width, 0)
+            b = load(numbers, row + j * width, 0)
+            c = load(numbers, row + m * width, 0)
+            for unknown in range(named[0], named[1]):
+                start = scratch.starts[unknown]
+                line = load_first(rho, start + y[0] + k, y[1] - k)
+                a = a + gamma[start + x[0] + i] * line
+                b = b + gamma[start + x[0] + j] * line
+                c = c + gamma[start + x[0] + m] * line
+            store(numbers, row + i * width, 0, a)
+            store(numbers, row + j * width, 0, b)
+            store(numbers, row + m * width, 0, c)
 
 
 @kernel
@@ -184,7 +175,8 @@ def invert(numbers: Array, at: int, n: int) -> None:
             for k in range(width):
                 row = load(numbers, at + i * width + k, 0)
                 row = where(own, 0.0, row) if k == chunk else row
-                store(numbers, at + i * width + k, 0, row - factor * load(numbers, pivot_row + k, 0))
+                row = row - factor * load(numbers, pivot_row + k, 0)
+                store(numbers, at + i * width + k, 0, row)
 
 
 @inlined
@@ -222,81 +214,25 @@ def multiply_long(numbers: Array, row: int, own: int, n: int) -> None:
 def subtract(
     numbers: Array, at: int, left: tuple[int, int], right: tuple[int, int], n: int
 ) -> None:
-    """Take X Y from a block: X (rows, n) and Y (n, columns), each where it is and its size."""
+    """Take X Y from a block: X (rows, n) and Y (n, columns), each where it is and its size.
+
+    Three rows at a time, as `add_products`.
+    """
     width, inner = eights_of(right[1]), eights_of(n)
-    whole = left[1] - left[1] % 3
-    for c in range(width):
-        for i in range(0, whole, 3):
-            row = at + i * width + c
-            v0 = load(numbers, row, 0)
-            v1 = load(numbers, row + width, 0)
-            v2 = load(numbers, row + 2 * width, 0)
+    last = left[1] - 1
+    for eight in range(width):
+        for i in range(0, left[1], _AT_ONCE):
+            j, m = min(i + 1, last), min(i + 2, last)
+            row = at + eight
+            a = load(numbers, row + i * width, 0)
+            b = load(numbers, row + j * width, 0)
+            c = load(numbers, row + m * width, 0)
             for k in range(n):
-                l = left[0] + i * inner + (k >> 3)
-                y = load(numbers, right[0] + k * width + c, 0)
-                v0 = v0 - spread(numbers, l, k & 7) * y
-                v1 = v1 - spread(numbers, l + inner, k & 7) * y
-                v2 = v2 - spread(numbers, l + 2 * inner, k & 7) * y
-            store(numbers, row, 0, v0)
-            store(numbers, row + width, 0, v1)
-            store(numbers, row + 2 * width, 0, v2)
-        for i in range(whole, left[1]):
-            rest = load(numbers, at + i * width + c, 0)
-            for k in range(n):
-                factor = spread(numbers, left[0] + i * inner + (k >> 3), k & 7)
-                rest = rest - factor * load(numbers, right[0] + k * width + c, 0)
-            store(numbers, at + i * width + c, 0, rest)
-
-
-@kernel
-def substitute_blocks(trees: IntArray, blocks: BlockStructure, y: Array) -> None:
-    """Solve with the factors, in place of y."""
-    places = trees.size - 1
-    below = blocks.header[DIAGONAL]
-    right = below + blocks.header[BLOCKS]
-    for step in range(places):
-        n, first = size_at(blocks, step), trees[blocks.order[step]]
-        for b in range(blocks.starts[step], blocks.starts[step + 1]):
-            tree = blocks.order[blocks.below[b]]
-            size = blocks.widths[tree]
-            subtract_moved(
-                blocks.numbers, below + blocks.offsets[b], size, n, y, first, trees[tree]
-            )
-    for step in range(places - 1, -1, -1):
-        n, first = size_at(blocks, step), trees[blocks.order[step]]
-        for b in range(blocks.starts[step], blocks.starts[step + 1]):
-            tree = blocks.order[blocks.below[b]]
-            size = blocks.widths[tree]
-            subtract_moved(
-                blocks.numbers, right + blocks.offsets[b], n, size, y, trees[tree], first
-            )
-        turn(blocks.numbers, blocks.diagonal[step], n, y, first)
-
-
-@inlined
-def subtract_moved(
-    numbers: Array, at: int, rows: int, columns: int, y: Array, source: int, target: int
-) -> None:
-    """Take X times a part of y from another part of it."""
-    width = eights_of(columns)
-    for i in range(rows):
-        moved = zeros()
-        for k in range(width):
-            part = load_first(y, source + 8 * k, columns - 8 * k)
-            moved = moved + load(numbers, at + i * width + k, 0) * part
-        y[target + i] -= total(moved)
-
-
-@kernel
-def turn(numbers: Array, at: int, n: int, y: Array, first: int) -> None:
-    """D^-1 times a part of y in its place; the spare rows at the end hold it meanwhile."""
-    width = eights_of(n)
-    spare = numbers.shape[0] - width
-    for j in range(n):
-        numbers[spare + (j >> 3), j & 7] = y[first + j]
-    for i in range(n):
-        turned = zeros()
-        for k in range(width):
-            part = load_first(numbers[spare + k], 0, n - 8 * k)
-            turned = turned + load(numbers, at + i * width + k, 0) * part
-        y[first + i] = total(turned)
+                own, lane = left[0] + (k >> 3), k & 7
+                line = load(numbers, right[0] + k * width + eight, 0)
+                a = a - spread(numbers, own + i * inner, lane) * line
+                b = b - spread(numbers, own + j * inner, lane) * line
+                c = c - spread(numbers, own + m * inner, lane) * line
+            store(numbers, row + i * width, 0, a)
+            store(numbers, row + j * width, 0, b)
+            store(numbers, row + m * width, 0, c)

@@ -13,9 +13,8 @@ from numba.extending import intrinsic, overload
 from spatialops._arrays import Array
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, zeros
+from spatialops.algebra.simd_blocks import ORDINALS, everywhere
 
-_COUNT = ir.IntType(64)
-_COUNTS = ir.VectorType(_COUNT, WIDTH)
 _TRUTHS = ir.VectorType(ir.IntType(1), WIDTH)
 _ALIGN = ir.Constant(ir.IntType(32), 8)
 _NOTHING = ir.Constant(REGISTER, [0.0] * WIDTH)
@@ -32,11 +31,7 @@ def _place(
 
 def _before(build: CompilerObject, count: CompilerObject) -> CompilerObject:
     """Which lanes are the first so many."""
-    undefined = ir.Constant(_COUNTS, ir.Undefined)
-    first = build.insert_element(undefined, count, ir.Constant(ir.IntType(32), 0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
-    counts = build.shuffle_vector(first, undefined, everywhere)
-    return build.icmp_signed("<", ir.Constant(_COUNTS, list(range(WIDTH))), counts)
+    return build.icmp_signed("<", ORDINALS, everywhere(build, count))
 
 
 def _declared(
