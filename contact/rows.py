@@ -14,6 +14,8 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH, zeros
+from spatialops.algebra.simd_parts import load_first, store_first, total
 from spatialops.collision import _layout as col
 
 # Places: where the rows of a contact are, and the columns that they stand for.
@@ -174,10 +176,13 @@ def add_impulses(rows: SparseRows, p: Array, y: Array) -> None:
         width, at = width_of(rows.places, i), rows.places[i, START]
         for side in range(2):
             first, count = rows.places[i, FIRST_A + 2 * side], rows.places[i, COUNT_A + 2 * side]
-            for k in range(count):
-                y[first + k] += a * entries[at + k]
-                y[first + k] += b * entries[at + width + k]
-                y[first + k] += c * entries[at + 2 * width + k]
+            for k in range(0, count, WIDTH):
+                few = count - k
+                moved = load_first(y, first + k, few)
+                moved = moved + a * load_first(entries, at + k, few)
+                moved = moved + b * load_first(entries, at + width + k, few)
+                moved = moved + c * load_first(entries, at + 2 * width + k, few)
+                store_first(y, first + k, few, moved)
             at += count
 
 
@@ -187,17 +192,21 @@ def velocities_of(rows: SparseRows, y: Array, w: Array) -> None:
     entries = rows.entries
     for i in range(w.size // 3):
         width, at = width_of(rows.places, i), rows.places[i, START]
-        a = b = c = 0.0
+        a = zeros()
+        b = zeros()
+        c = zeros()
         for side in range(2):
             first, count = rows.places[i, FIRST_A + 2 * side], rows.places[i, COUNT_A + 2 * side]
-            for k in range(count):
-                a += entries[at + k] * y[first + k]
-                b += entries[at + width + k] * y[first + k]
-                c += entries[at + 2 * width + k] * y[first + k]
+            for k in range(0, count, WIDTH):
+                few = count - k
+                moved = load_first(y, first + k, few)
+                a = a + moved * load_first(entries, at + k, few)
+                b = b + moved * load_first(entries, at + width + k, few)
+                c = c + moved * load_first(entries, at + 2 * width + k, few)
             at += count
-        w[3 * i] = a
-        w[3 * i + 1] = b
-        w[3 * i + 2] = c
+        w[3 * i] = total(a)
+        w[3 * i + 1] = total(b)
+        w[3 * i + 2] = total(c)
 
 
 @kernel

@@ -22,7 +22,8 @@ import math
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.block_factors import factor_blocks, substitute_blocks
+from spatialops.contact.newton.block_factors import factor_blocks
+from spatialops.contact.newton.block_substitution import substitute_blocks
 from spatialops.contact.newton.dense_factors import (
     factor_dense,
     solves_for_columns,

@@ -1,22 +1,31 @@
-"""G^T R + eps I by blocks of trees: factors and solutions, without pivoting.
+"""G^T R + eps I by blocks of trees: its factors, without pivoting.
 
 Each unknown adds gamma rho^T to the blocks of its trees. With D the block of the tree that is
 eliminated, H_i those below it and E_j those to its right, its neighbours keep H_ij - H_i D^-1 E_j;
 kept are D^-1, H_i D^-1 and E_j. Where nothing slides the matrix is symmetric and positive; what
 sliding adds is small beside that, or it breaks down, and the residual says so.
 
-Rows of blocks are whole registers of eight numbers. What stands beyond a block's columns is never
-read back into them.
+Rows of blocks are whole registers of eight numbers, with zeros beyond a block's columns. What a
+factorisation waits for is memory: unknowns between the same trees are added in one pass.
 """
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, IntArray
+import numpy as np
+
+from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.simd import load, spread, store
+from spatialops.algebra.lane_logic import where
+from spatialops.algebra.simd import WIDTH, load, spread, store
+from spatialops.algebra.simd_parts import load_first
 from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
+
+_AT_ONCE = 3  # rows of a product
+# One lane of a register is put by choosing, not written by itself: reading the register again would
+# wait until that is in memory.
+_LANES = np.eye(WIDTH)
 
 
 @kernel
@@ -32,8 +41,11 @@ def factor_blocks(rows: ContactRows, eps: float, count: int, scratch: NewtonScra
         row = blocks.diagonal[step]
         for j in range(size):
             blocks.numbers[row + j * eights_of(size) + (j >> 3), j & 7] = eps
-    for c in range(count):
-        add_unknown(rows, c, scratch)
+    c = 0
+    while c < count:
+        last = last_alike(rows, scratch, c, count)
+        add_unknowns(rows, (c, last), scratch)
+        c = last
     for step in range(places):
         eliminate(step, blocks)
 
@@ -45,47 +57,72 @@ def size_at(blocks: BlockStructure, step: int) -> int:
 
 
 @inlined
-def add_unknown(rows: ContactRows, c: int, scratch: NewtonScratch) -> None:
-    """Add gamma rho^T of an unknown to the blocks of its trees."""
-    blocks, places = scratch.blocks, rows.L.places
-    i, start = scratch.contacts[c], scratch.starts[c]
-    a, b = places[i, TREE_A], places[i, TREE_B]
-    if a < 0:
-        return
-    first = (start, places[i, COUNT_A], blocks.widths[a])
-    add_product(scratch, first, first, blocks.diagonal[blocks.place[a]])
-    if b < 0:
-        return
-    second = (start + first[1], places[i, COUNT_B], blocks.widths[b])
-    add_product(scratch, second, second, blocks.diagonal[blocks.place[b]])
-    below = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
-    right = below + blocks.header[BLOCKS]
-    early = blocks.place[a] < blocks.place[b]
-    add_product(scratch, second, first, below if early else right)
-    add_product(scratch, first, second, right if early else below)
+def last_alike(rows: ContactRows, scratch: NewtonScratch, c: int, count: int) -> int:
+    """One past the last of the unknowns from c on whose rows reach as far along the same trees."""
+    places, i = rows.L.places, scratch.contacts[c]
+    last = c + 1
+    while last < count:
+        j = scratch.contacts[last]
+        alike = places[i, TREE_A] == places[j, TREE_A] and places[i, TREE_B] == places[j, TREE_B]
+        alike = alike and places[i, COUNT_A] == places[j, COUNT_A]
+        if not (alike and places[i, COUNT_B] == places[j, COUNT_B]):
+            break
+        last += 1
+    return last
 
 
 @inlined
-def add_product(
-    scratch: NewtonScratch, x: tuple[int, int, int], y: tuple[int, int, int], at: int
-) -> None:
-    """Add gamma rho^T, their parts along two trees, to a block.
+def add_unknowns(rows: ContactRows, named: tuple[int, int], scratch: NewtonScratch) -> None:
+    """Add gamma rho^T of unknowns, first and one past the last, between the same trees."""
+    blocks, places = scratch.blocks, rows.L.places
+    i = scratch.contacts[named[0]]
+    a, b = places[i, TREE_A], places[i, TREE_B]
+    if a < 0:
+        return
+    first = (0, places[i, COUNT_A], blocks.widths[a])
+    add_products(scratch, named, first, first, blocks.diagonal[blocks.place[a]])
+    if b < 0:
+        return
+    second = (first[1], places[i, COUNT_B], blocks.widths[b])
+    add_products(scratch, named, second, second, blocks.diagonal[blocks.place[b]])
+    below = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
+    right = below + blocks.header[BLOCKS]
+    early = blocks.place[a] < blocks.place[b]
+    add_products(scratch, named, second, first, below if early else right)
+    add_products(scratch, named, first, second, right if early else below)
 
-    Parts are given by where they start, their entries, and the columns of their tree.
+
+@kernel
+def add_products(
+    scratch: NewtonScratch,
+    named: tuple[int, int],
+    x: tuple[int, int, int],
+    y: tuple[int, int, int],
+    at: int,
+) -> None:
+    """Add gamma rho^T of these unknowns, their parts along two trees, to a block.
+
+    Parts are given by where they start in a row, their entries, and the columns of their tree.
+    Three rows at a time, which have rho in common; beyond the last one it is that row again.
     """
-    rho, gamma = scratch.rho, scratch.gamma
-    numbers = scratch.blocks.numbers
-    start, count, columns = y
-    width = eights_of(columns)
-    whole = count >> 3 if count < columns else width
-    for i in range(x[1]):
-        factor = gamma[x[0] + i]
-        row = at + i * width
-        for k in range(whole):
-            value = load(numbers, row + k, 0) + factor * load(rho, 0, start + 8 * k)
-            store(numbers, row + k, 0, value)
-        for j in range(8 * whole, count):
-            numbers[row + (j >> 3), j & 7] += factor * rho[0, start + j]
+    rho, gamma, numbers = scratch.rho[0], scratch.gamma, scratch.blocks.numbers
+    width, last = eights_of(y[2]), x[1] - 1
+    for k in range(0, y[1], WIDTH):
+        for i in range(0, x[1], _AT_ONCE):
+            j, m = min(i + 1, last), min(i + 2, last)
+            row = at + (k >> 3)
+            a = load(numbers, row + i * width, 0)
+            b = load(numbers, row + j * width, 0)
+            c = load(numbers, row + m * width, 0)
+            for unknown in range(named[0], named[1]):
+                start = scratch.starts[unknown]
+                line = load_first(rho, start + y[0] + k, y[1] - k)
+                a = a + gamma[start + x[0] + i] * line
+                b = b + gamma[start + x[0] + j] * line
+                c = c + gamma[start + x[0] + m] * line
+            store(numbers, row + i * width, 0, a)
+            store(numbers, row + j * width, 0, b)
+            store(numbers, row + m * width, 0, c)
 
 
 @kernel
@@ -126,18 +163,20 @@ def invert(numbers: Array, at: int, n: int) -> None:
         chunk, lane = c >> 3, c & 7
         pivot_row = at + c * width
         pivot = 1.0 / numbers[pivot_row + chunk, lane]
-        numbers[pivot_row + chunk, lane] = 1.0
+        own = load(_LANES, lane, 0)
         for k in range(width):
-            store(numbers, pivot_row + k, 0, pivot * load(numbers, pivot_row + k, 0))
+            row = load(numbers, pivot_row + k, 0)
+            row = where(own, 1.0, row) if k == chunk else row
+            store(numbers, pivot_row + k, 0, pivot * row)
         for i in range(n):
             if i == c:
                 continue
-            row = at + i * width
-            factor = numbers[row + chunk, lane]
-            numbers[row + chunk, lane] = 0.0
+            factor = numbers[at + i * width + chunk, lane]
             for k in range(width):
-                value = load(numbers, row + k, 0) - factor * load(numbers, pivot_row + k, 0)
-                store(numbers, row + k, 0, value)
+                row = load(numbers, at + i * width + k, 0)
+                row = where(own, 0.0, row) if k == chunk else row
+                row = row - factor * load(numbers, pivot_row + k, 0)
+                store(numbers, at + i * width + k, 0, row)
 
 
 @inlined
@@ -147,10 +186,10 @@ def multiply(numbers: Array, at: int, rows: int, own: int, n: int) -> None:
     for i in range(rows):
         row = at + i * width
         if width == 1:
-            total = spread(numbers, row, 0) * load(numbers, own, 0)
+            turned = spread(numbers, row, 0) * load(numbers, own, 0)
             for k in range(1, n):
-                total = total + spread(numbers, row, k) * load(numbers, own + k, 0)
-            store(numbers, row, 0, total)
+                turned = turned + spread(numbers, row, k) * load(numbers, own + k, 0)
+            store(numbers, row, 0, turned)
         else:
             multiply_long(numbers, row, own, n)
 
@@ -164,77 +203,36 @@ def multiply_long(numbers: Array, row: int, own: int, n: int) -> None:
             numbers[numbers.shape[0] - width + k, j] = numbers[row + k, j]
     spare = numbers.shape[0] - width
     for c in range(width):
-        total = spread(numbers, spare, 0) * load(numbers, own + c, 0)
+        turned = spread(numbers, spare, 0) * load(numbers, own + c, 0)
         for k in range(1, n):
             factor = spread(numbers, spare + (k >> 3), k & 7)
-            total = total + factor * load(numbers, own + k * width + c, 0)
-        store(numbers, row + c, 0, total)
+            turned = turned + factor * load(numbers, own + k * width + c, 0)
+        store(numbers, row + c, 0, turned)
 
 
 @inlined
 def subtract(
     numbers: Array, at: int, left: tuple[int, int], right: tuple[int, int], n: int
 ) -> None:
-    """Take X Y from a block: X (rows, n) and Y (n, columns), each where it is and its size."""
+    """Take X Y from a block: X (rows, n) and Y (n, columns), each where it is and its size.
+
+    Three rows at a time, as `add_products`.
+    """
     width, inner = eights_of(right[1]), eights_of(n)
-    for i in range(left[1]):
-        for c in range(width):
-            total = load(numbers, at + i * width + c, 0)
+    last = left[1] - 1
+    for eight in range(width):
+        for i in range(0, left[1], _AT_ONCE):
+            j, m = min(i + 1, last), min(i + 2, last)
+            row = at + eight
+            a = load(numbers, row + i * width, 0)
+            b = load(numbers, row + j * width, 0)
+            c = load(numbers, row + m * width, 0)
             for k in range(n):
-                factor = spread(numbers, left[0] + i * inner + (k >> 3), k & 7)
-                total = total - factor * load(numbers, right[0] + k * width + c, 0)
-            store(numbers, at + i * width + c, 0, total)
-
-
-@kernel
-def substitute_blocks(trees: IntArray, blocks: BlockStructure, y: Array) -> None:
-    """Solve with the factors, in place of y."""
-    places = trees.size - 1
-    below = blocks.header[DIAGONAL]
-    right = below + blocks.header[BLOCKS]
-    for step in range(places):
-        n, first = size_at(blocks, step), trees[blocks.order[step]]
-        for b in range(blocks.starts[step], blocks.starts[step + 1]):
-            tree = blocks.order[blocks.below[b]]
-            size = blocks.widths[tree]
-            subtract_moved(
-                blocks.numbers, below + blocks.offsets[b], size, n, y, first, trees[tree]
-            )
-    for step in range(places - 1, -1, -1):
-        n, first = size_at(blocks, step), trees[blocks.order[step]]
-        for b in range(blocks.starts[step], blocks.starts[step + 1]):
-            tree = blocks.order[blocks.below[b]]
-            size = blocks.widths[tree]
-            subtract_moved(
-                blocks.numbers, right + blocks.offsets[b], n, size, y, trees[tree], first
-            )
-        turn(blocks.numbers, blocks.diagonal[step], n, y, first)
-
-
-@inlined
-def subtract_moved(
-    numbers: Array, at: int, rows: int, columns: int, y: Array, source: int, target: int
-) -> None:
-    """Take X times a part of y from another part of it."""
-    width = eights_of(columns)
-    for i in range(rows):
-        total = 0.0
-        row = at + i * width
-        for j in range(columns):
-            total += numbers[row + (j >> 3), j & 7] * y[source + j]
-        y[target + i] -= total
-
-
-@kernel
-def turn(numbers: Array, at: int, n: int, y: Array, first: int) -> None:
-    """D^-1 times a part of y in its place; the spare rows at the end hold it meanwhile."""
-    width = eights_of(n)
-    spare = numbers.shape[0] - width
-    for j in range(n):
-        numbers[spare + (j >> 3), j & 7] = y[first + j]
-    for i in range(n):
-        total = 0.0
-        row = at + i * width
-        for j in range(n):
-            total += numbers[row + (j >> 3), j & 7] * numbers[spare + (j >> 3), j & 7]
-        y[first + i] = total
+                own, lane = left[0] + (k >> 3), k & 7
+                line = load(numbers, right[0] + k * width + eight, 0)
+                a = a - spread(numbers, own + i * inner, lane) * line
+                b = b - spread(numbers, own + j * inner, lane) * line
+                c = c - spread(numbers, own + m * inner, lane) * line
+            store(numbers, row + i * width, 0, a)
+            store(numbers, row + j * width, 0, b)
+            store(numbers, row + m * width, 0, c)

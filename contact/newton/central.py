@@ -24,7 +24,7 @@ from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep
 from spatialops.contact.newton.interior_point import has_inside, interior_impulses
 from spatialops.contact.newton.path_following import can_be_followed, follow_path
-from spatialops.contact.newton.proximal import proximal_steps, solved_again
+from spatialops.contact.newton.proximal import proximal_steps, residual_at, solved_again
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import (
@@ -63,6 +63,9 @@ _OF_MOMENTS = 1
 _OF_CONES = 3.0
 # From the impulses of a step before piles do not, where the interior-point method comes next.
 _OF_PILES = 1.0
+# Residual of the impulses of a step before above which a pile's statuses are others: of 341 such
+# problems of a heap Newton's method solved 25, in 8 steps, and of those below four in five.
+_FAR = 0.1
 # From where the interior-point method ends statuses are right but for a few. Of piles a large term
 # takes as long as a way of its own, which leads to an answer more often: it comes last.
 _PILES, _MECHANISMS = 0, 1
@@ -131,7 +134,9 @@ def central_impulses(
         few = BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
     if aim.warm:
-        total, residual = attempts(problem, aim, (few, False), p, scratch)
+        total, residual = 0, residual_at(problem, scratch.vectors[at.START], scratch)
+        if not (inside and residual > _FAR) or is_dense(rows):
+            total, residual = attempts(problem, aim, (few, False), p, scratch)
         if residual <= aim.tolerance:
             return total, residual
     if few == aim.attempts or not aim.warm:

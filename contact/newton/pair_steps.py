@@ -16,6 +16,8 @@ Of a moment g_n and dv_n are those of its owner.
 from __future__ import annotations
 
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH
+from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.pairs import slip
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
@@ -40,7 +42,7 @@ def ratio(scratch: NewtonScratch, i: int, k: int) -> float:
 
 @kernel
 def eliminate_pairs(rows: ContactRows, s: float, rho: float, scratch: NewtonScratch) -> None:
-    """D of every contact, as unknowns of a linear problem: gamma of L, rho of D L / s."""
+    """D of every contact, as unknowns of a linear problem: rho of D L / s."""
     slopes = scratch.slopes
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
     put_yields(rho, scratch)
@@ -83,23 +85,31 @@ def put_unknowns(
     of_normal: tuple[float, float, float],
     of_tangents: tuple[float, float, float],
 ) -> None:
-    """The three unknowns of contact i: columns of D by the normal that presses it, xx, xy, yy."""
-    entries = rows.L.entries
+    """Rho of contact i's unknowns: columns of D by the normal that presses it, xx, xy, yy."""
+    entries, rho = rows.L.entries, scratch.rho[0]
     width, start = width_of(rows.L.places, i), rows.L.places[i, START]
-    pressing = rows.L.places[presser_of(rows, i), START] - start
+    pressing = rows.L.places[presser_of(rows, i), START]
     xx, xy, yy = of_tangents
-    for j in range(3):
-        scratch.contacts[3 * i + j], scratch.parts[3 * i + j] = i, j
-        scratch.starts[3 * i + j] = start + j * width
-    for k in range(start, start + width):
-        normal = entries[k + pressing]
-        x, y = entries[k + width], entries[k + 2 * width]
-        scratch.gamma[k] = entries[k]
-        scratch.gamma[k + width] = x
-        scratch.gamma[k + 2 * width] = y
-        scratch.rho[0, k] = of_normal[0] * normal
-        scratch.rho[0, k + width] = of_normal[1] * normal + xx * x + xy * y
-        scratch.rho[0, k + 2 * width] = of_normal[2] * normal + xy * x + yy * y
+    for k in range(0, width, WIDTH):
+        few, own = width - k, start + k
+        normal = load_first(entries, pressing + k, few)
+        x = load_first(entries, own + width, few)
+        y = load_first(entries, own + 2 * width, few)
+        store_first(rho, own, few, of_normal[0] * normal)
+        store_first(rho, own + width, few, of_normal[1] * normal + xx * x + xy * y)
+        store_first(rho, own + 2 * width, few, of_normal[2] * normal + xy * x + yy * y)
+
+
+@kernel
+def name_unknowns(rows: ContactRows, scratch: NewtonScratch) -> None:
+    """Three unknowns of every contact: its rows are their gamma."""
+    for i in range(rows.friction.size):
+        width, start = width_of(rows.L.places, i), rows.L.places[i, START]
+        for j in range(3):
+            scratch.contacts[3 * i + j], scratch.parts[3 * i + j] = i, j
+            scratch.starts[3 * i + j] = start + j * width
+        for k in range(start, start + 3 * width):
+            scratch.gamma[k] = rows.L.entries[k]
 
 
 @inlined

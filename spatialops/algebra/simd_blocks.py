@@ -19,7 +19,7 @@ Block: TypeAlias = tuple[Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes]
 _BLOCK = types.UniTuple(LANES, WIDTH)  # type: ignore[attr-defined]
 _NUMBER = ir.IntType(32)
 _WORD = ir.IntType(64)
-_ORDINALS = ir.Constant(ir.VectorType(_WORD, WIDTH), list(range(WIDTH)))
+ORDINALS = ir.Constant(ir.VectorType(_WORD, WIDTH), list(range(WIDTH)))
 
 
 def _shuffled(
@@ -29,7 +29,7 @@ def _shuffled(
     return build.shuffle_vector(a, b, mask)
 
 
-def _everywhere(build: CompilerObject, value: CompilerObject) -> CompilerObject:
+def everywhere(build: CompilerObject, value: CompilerObject) -> CompilerObject:
     """An integer in all lanes."""
     kind = ir.VectorType(_WORD, WIDTH)
     first = build.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_NUMBER, 0))
@@ -70,8 +70,8 @@ def _between(
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        above = build.icmp_signed(">=", _ORDINALS, _everywhere(build, values[1]))
-        below = build.icmp_signed("<=", _ORDINALS, _everywhere(build, values[2]))
+        above = build.icmp_signed(">=", ORDINALS, everywhere(build, values[1]))
+        below = build.icmp_signed("<=", ORDINALS, everywhere(build, values[2]))
         zeros = ir.Constant(REGISTER, [0.0] * WIDTH)
         return build.select(build.and_(above, below), values[0], zeros)
 
@@ -94,7 +94,7 @@ def _store_block(
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        kept = build.icmp_signed("<", _ORDINALS, _everywhere(build, values[5]))
+        kept = build.icmp_signed("<", ORDINALS, everywhere(build, values[5]))
         pointer, bits = ir.PointerType(REGISTER), ir.VectorType(ir.IntType(1), WIDTH)
         shape = ir.FunctionType(ir.VoidType(), [REGISTER, pointer, _NUMBER, bits])
         store = cgutils.get_or_insert_function(

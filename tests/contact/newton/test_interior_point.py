@@ -14,7 +14,7 @@ from spatialops.contact.newton.interior_point import (
     interior_impulses,
     solve_step,
 )
-from spatialops.contact.newton.pair_steps import eliminate_pairs
+from spatialops.contact.newton.pair_steps import eliminate_pairs, name_unknowns
 from spatialops.contact.newton.pairs import (
     begin_pairs,
     find_misses,
@@ -85,6 +85,7 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho):
     put_impulses(rows, unit, p, scratch)
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     find_misses(rows, scale, unit, scratch)
+    name_unknowns(rows, scratch)
     eliminate_pairs(rows, s, rho, scratch)
     factor_rows(rows, 1.0, 3 * m, scratch)
     put_targets(0.01, False, scratch)

@@ -1,0 +1,148 @@
+"""Parts of a register: the first few of eight numbers, and the sum of all of them.
+
+Rows of other lengths than eight end within a register. What lies behind them is neither read nor
+written (masked loads and stores), so that they may stand side by side, and end where memory does.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
+
+from spatialops._arrays import Array
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, zeros
+from spatialops.algebra.simd_blocks import ORDINALS, everywhere
+
+_TRUTHS = ir.VectorType(ir.IntType(1), WIDTH)
+_ALIGN = ir.Constant(ir.IntType(32), 8)
+_NOTHING = ir.Constant(REGISTER, [0.0] * WIDTH)
+
+
+def _place(
+    context: CompilerObject, build: CompilerObject, kinds: CompilerObject, values: CompilerObject
+) -> CompilerObject:
+    """Address of line[first] as that of a register."""
+    line = context.make_array(kinds.args[0])(context, build, values[0])
+    place = cgutils.get_item_pointer(context, build, kinds.args[0], line, [values[1]])
+    return build.bitcast(place, REGISTER.as_pointer())
+
+
+def _before(build: CompilerObject, count: CompilerObject) -> CompilerObject:
+    """Which lanes are the first so many."""
+    return build.icmp_signed("<", ORDINALS, everywhere(build, count))
+
+
+def _declared(
+    build: CompilerObject, name: str, result: CompilerObject, arguments: list[CompilerObject]
+) -> CompilerObject:
+    shape = ir.FunctionType(result, arguments)
+    return cgutils.get_or_insert_function(build.module, shape, f"llvm.masked.{name}.v8f64.p0")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _load_first(
+    context: CompilerObject, line: CompilerObject, first: CompilerObject, count: CompilerObject
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        place = _place(context, build, kinds, values)
+        parts = [place.type, _ALIGN.type, _TRUTHS, REGISTER]
+        read = _declared(build, "load", REGISTER, parts)
+        return build.call(read, [place, _ALIGN, _before(build, values[2]), _NOTHING])
+
+    return LANES(line, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _store_first(
+    context: CompilerObject,
+    line: CompilerObject,
+    first: CompilerObject,
+    count: CompilerObject,
+    value: CompilerObject,
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        place = _place(context, build, kinds, values)
+        parts = [REGISTER, place.type, _ALIGN.type, _TRUTHS]
+        write = _declared(build, "store", ir.VoidType(), parts)
+        build.call(write, [values[3], place, _ALIGN, _before(build, values[2])])
+        return context.get_dummy_value()
+
+    return types.void(line, types.intp, types.intp, LANES), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _total(context: CompilerObject, value: CompilerObject) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        left, width = values[0], WIDTH
+        while width > 1:
+            width //= 2
+            halves = [
+                build.shuffle_vector(
+                    left,
+                    ir.Constant(left.type, ir.Undefined),
+                    ir.Constant(ir.VectorType(ir.IntType(32), width), list(half)),
+                )
+                for half in (range(width), range(width, 2 * width))
+            ]
+            left = build.fadd(*halves)
+        return build.extract_element(left, ir.Constant(ir.IntType(32), 0))
+
+    return types.float64(value), generate
+
+
+def load_first(line: Array, first: int, count: int) -> Lanes:
+    """Lanes from line[first : first + count], at most eight, and zeros; no more is read."""
+    lanes = zeros()
+    few = min(max(count, 0), WIDTH)
+    lanes[:few] = line[first : first + few]
+    return lanes
+
+
+def store_first(line: Array, first: int, count: int, value: Lanes) -> None:
+    """Put the first `count` lanes, at most eight, at line[first]; no more is written."""
+    few = min(max(count, 0), WIDTH)
+    line[first : first + few] = value[:few]
+
+
+def total(value: Lanes) -> float:
+    """Sum of the lanes, halves first: of the same bits whatever the registers."""
+    left = value
+    while left.size > 1:
+        left = left[: left.size // 2] + left[left.size // 2 :]
+    return float(left[0])
+
+
+@overload(load_first, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_load_first(
+    line: CompilerObject, first: CompilerObject, count: CompilerObject
+) -> CompilerObject:
+    return lambda line, first, count: _load_first(line, first, count)
+
+
+@overload(store_first, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_store_first(
+    line: CompilerObject, first: CompilerObject, count: CompilerObject, value: CompilerObject
+) -> CompilerObject:
+    return lambda line, first, count, value: _store_first(line, first, count, value)
+
+
+@overload(total, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_total(value: CompilerObject) -> CompilerObject:
+    return lambda value: _total(value)

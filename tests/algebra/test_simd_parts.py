@@ -1,0 +1,40 @@
+"""The first lanes are read and written alone, and all of them summed, compiled or not."""
+
+import numpy as np
+import pytest
+
+from spatialops._compile.jit import kernel
+from spatialops.algebra.simd_parts import load_first, store_first, total
+
+
+@kernel
+def doubled(line, out, first, count):
+    value = load_first(line, first, count)
+    store_first(out, first, count, 2.0 * value)
+    return total(value)
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 3, 7, 8, 11])
+def test_no_more_than_the_first_lanes_are_touched(count):
+    line = np.full(20, np.nan)
+    few = min(max(count, 0), 8)
+    line[5 : 5 + few] = np.arange(1.0, few + 1.0)
+    out = np.full(20, -1.0)
+    assert doubled(line, out, 5, count) == few * (few + 1) / 2
+    expected = np.full(20, -1.0)
+    expected[5 : 5 + few] = 2.0 * line[5 : 5 + few]
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_line_may_end_where_memory_does():
+    memory = np.arange(16.0)
+    out = np.zeros(16)
+    assert doubled(memory[:16], out, 13, 3) == 13.0 + 14.0 + 15.0
+    np.testing.assert_array_equal(out[13:], [26.0, 28.0, 30.0])
+
+
+def test_halves_are_summed_first():
+    line = np.array([1e16, 1.0, -1e16, 1.0, -1e16, 1.0, 1e16, 1.0])
+    halves = line[:4] + line[4:]
+    halves = halves[:2] + halves[2:]
+    assert doubled(line, np.zeros(8), 0, 8) == halves.sum() == 4.0
