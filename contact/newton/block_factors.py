@@ -105,7 +105,8 @@ def add_products(
     Parts are given by where they start in a row, their entries, and the columns of their tree.
     Three rows at a time, which have rho in common; beyond the last one it is that row again.
     """
-    rho, gamma, numbers = scratch.rho[0], scratch.gamma, scratch.blocks.numbers
+    rho, gamma = scratch.rho[0], scratch.gamma
+    numbers = scratch.blocks.numbers
     width, last = eights_of(y[2]), x[1] - 1
     for k in range(0, y[1], WIDTH):
         for i in range(0, x[1], _AT_ONCE):
