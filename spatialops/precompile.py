@@ -313,9 +313,15 @@ def _commanded(simulator: Simulator) -> None:
 
 
 def compile_beside(name: str, folder: Path) -> None:
-    """What the second process does: the same tasks from the last to the first."""
+    """What the second process does: the same tasks from the last to the first.
+
+    It ends with its task where the first process has been killed.
+    """
     shared: _Shared = getattr(_Shared, name)()
+    first = os.getppid()
     for label, compile_it in shared.backwards():
+        if os.getppid() != first:
+            return
         if _takes(folder, label):
             compile_it()
 
