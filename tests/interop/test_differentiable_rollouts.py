@@ -121,13 +121,18 @@ def test_what_does_not_fit_is_refused():
 
 def test_a_step_that_is_not_known_names_its_environment():
     builder = so.TreeBuilder()
-    slide = so.Joint("prismatic", axis="z")
-    builder.add_body("ball", joint=slide, inertia=so.Inertia.sphere(0.1, mass=1.0))
-    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), friction=0.5, torsion=0.02, restitution=0.5),
+        so.Geom("ball", "ball", so.Sphere(0.1), friction=0.5, torsion=0.02, restitution=0.5),
+    ]
     simulator = so.Simulator(so.Scene(builder.build(), geoms), dt=1e-3, time=EXACT)
     rollouts = DifferentiableRollouts(simulator, threads=1)
-    taus = np.zeros((2, 8, 1))
-    states = rollouts.forward([[1.0], [0.1 - 5e-5]], [[0.0], [0.0]], taus)
-    weights = np.ones_like(states.q)
-    with pytest.raises(ContactError, match=r"environment 1, step \d: linearize: a penetration"):
-        rollouts.backward(states, taus, weights, weights)
+    taus, q = np.zeros((2, 8, 6)), np.tile(rollouts.model.neutral(), (2, 1))
+    q[:, 2] = 1.0, 0.102
+    v = np.zeros((2, 6))
+    v[1] = 0.0, 0.0, 3.0, 0.0, 0.0, -1.0
+    states = rollouts.forward(q, v, taus)
+    by_q, by_v = np.ones_like(states.v), np.ones_like(states.v)
+    with pytest.raises(ContactError, match=r"environment 1, step \d: linearize: .*torsional"):
+        rollouts.backward(states, taus, by_q, by_v)

@@ -176,7 +176,7 @@ def test_a_box_that_strikes_with_its_corner(name, height, friction):
     state = on_a_corner(-height)
     state.v[3:] += rotation(state.q[3:]).T @ np.array([0.2, 0.0, -0.6])
     state.v[:3] *= 10.0
-    steps = (1e-8, 1e-5, 1e-2) if height < 0.0 else (1e-5, 1e-4, 1e-2)
+    steps = (3e-8, 1e-5, 1e-2) if height < 0.0 else (1e-5, 1e-4, 1e-2)
     found = check(simulator, state, PUSH, steps)
     assert found.statuses != ()
 
