@@ -133,6 +133,6 @@ def test_a_step_that_is_not_known_names_its_environment():
     v = np.zeros((2, 6))
     v[1] = 0.0, 0.0, 3.0, 0.0, 0.0, -1.0
     states = rollouts.forward(q, v, taus)
-    by_q, by_v = np.ones_like(states.v), np.ones_like(states.v)
+    by_q, by_v = np.ones_like(states.q), np.ones_like(states.v)
     with pytest.raises(ContactError, match=r"environment 1, step \d: linearize: .*torsional"):
         rollouts.backward(states, taus, by_q, by_v)
