@@ -16,7 +16,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.apart import VECTOR, late, types
-from spatialops._compile.jit import kernel
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
@@ -133,10 +133,8 @@ def central_impulses(
     if inside:
         few = BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
-    if aim.warm:
-        total, residual = 0, residual_at(problem, scratch.vectors[at.START], scratch)
-        if not (inside and residual > _FAR) or is_dense(rows):
-            total, residual = attempts(problem, aim, (few, False), p, scratch)
+    if aim.warm and not (inside and begins_far(problem, scratch)):
+        total, residual = attempts(problem, aim, (few, False), p, scratch)
         if residual <= aim.tolerance:
             return total, residual
     if few == aim.attempts or not aim.warm:
@@ -160,6 +158,14 @@ def central_impulses(
             copy_into(p, kept)
             residual = least
     return (-total if aim.warm else total), residual
+
+
+@inlined
+def begins_far(problem: Problem, scratch: NewtonScratch) -> bool:
+    """Whether impulses that a pile begins with are too far off for its statuses to be theirs."""
+    if is_dense(problem.rows):
+        return False
+    return residual_at(problem, scratch.vectors[at.START], scratch) > _FAR
 
 
 @kernel

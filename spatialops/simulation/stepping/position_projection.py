@@ -30,11 +30,11 @@ _SHALLOW = 100.0  # times the depth that is projected: what is pushed apart wher
 
 
 @stage
-def project_positions(t: Tables) -> bool:
+def project_positions(t: Tables) -> None:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay.
 
     No energy enters. Contacts must have been seen at the present state; they are at the projected
-    one then. Returns whether that is another.
+    one then.
 
     A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the
     weight of anything. Loops answer in W and are closed after every push; velocities are then put
@@ -44,7 +44,6 @@ def project_positions(t: Tables) -> bool:
     nq = t.q.size
     before, deepest = t.vectors[at.Q_E, :nq], INFINITE
     depth = depth_seen(t)
-    any_is = False
     for _ in range(PUSHES):
         lowest = gaps_to_open(t, deepest)
         if lowest >= -COUNTS * t.settings[at.DEPTH]:
@@ -55,7 +54,6 @@ def project_positions(t: Tables) -> bool:
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
             left = depth_seen(t)
             if left < depth:
-                any_is = True
                 depth = left
                 continue
             copy_into(t.q, before)
@@ -63,7 +61,6 @@ def project_positions(t: Tables) -> bool:
         if deepest < INFINITE:
             break
         deepest = _SHALLOW * t.settings[at.DEPTH]
-    return any_is
 
 
 @merged
@@ -177,10 +174,8 @@ def opens_by_lever(t: Tables, L: SparseRows, begin: int, end: int, mass: float) 
 @merged
 def pushes_any(t: Tables, m: int) -> bool:
     """Whether any contact is pushed."""
-    any_is = False
     for i in range(m):
         any_is = any_is or t.impulses[3 * i] != 0.0
-    return any_is
 
 
 @merged
