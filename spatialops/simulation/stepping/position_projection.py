@@ -174,8 +174,10 @@ def opens_by_lever(t: Tables, L: SparseRows, begin: int, end: int, mass: float) 
 @merged
 def pushes_any(t: Tables, m: int) -> bool:
     """Whether any contact is pushed."""
+    any_is = False
     for i in range(m):
         any_is = any_is or t.impulses[3 * i] != 0.0
+    return any_is
 
 
 @merged
