@@ -43,7 +43,7 @@ from spatialops.contact.newton.status_changes import (
     next_change,
     take_change,
 )
-from spatialops.contact.newton.statuses import find_statuses, limit_of, sliding
+from spatialops.contact.newton.statuses import find_statuses, put_on_piece
 
 _TERM = 1e-8  # proximal, of s; 1e-6 leaves a tenth more unsolved, 1e-4 half
 _CENTRES, _FALLS = 4, 0.1  # each of which must make the residual so many times as large
@@ -119,11 +119,7 @@ def begin(rows: ContactRows, eps: float, share: float, p: Array, scratch: Newton
         if not parts & at.HAS_SECOND:
             y = 0.0
         p[j + 1], p[j + 2] = x, y
-        if tangent != at.STICKS:
-            e_x, e_y, g = sliding(scratch.friction, i)
-            limit = g * limit_of(rows, i, p[j])
-            along = e_x * y - e_y * x if tangent == at.AT_SIDE else 0.0
-            p[j + 1], p[j + 2] = limit * e_x - along * e_y, limit * e_y + along * e_x
+        put_on_piece(rows, i, p, scratch)
         ahead[j + 1] = (p[j + 1] - x) * rate
         if parts & at.HAS_SECOND:
             ahead[j + 2] = (p[j + 2] - y) * rate

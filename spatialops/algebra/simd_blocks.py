@@ -37,6 +37,15 @@ def everywhere(build: CompilerObject, value: CompilerObject) -> CompilerObject:
     return build.shuffle_vector(first, ir.Constant(kind, ir.Undefined), mask)
 
 
+def store_where(
+    build: CompilerObject, lanes: CompilerObject, place: CompilerObject, kept: CompilerObject
+) -> None:
+    """Write the lanes that are kept, and nothing else."""
+    shape = ir.FunctionType(ir.VoidType(), [REGISTER, place.type, _NUMBER, kept.type])
+    store = cgutils.get_or_insert_function(build.module, shape, f"llvm.masked.store.v{WIDTH}f64.p0")
+    build.call(store, [lanes, place, ir.Constant(_NUMBER, 8), kept])
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _transposed(context: CompilerObject, block: CompilerObject) -> CompilerObject:
     def generate(
@@ -95,16 +104,12 @@ def _store_block(
         values: CompilerObject,
     ) -> CompilerObject:
         kept = build.icmp_signed("<", ORDINALS, everywhere(build, values[5]))
-        pointer, bits = ir.PointerType(REGISTER), ir.VectorType(ir.IntType(1), WIDTH)
-        shape = ir.FunctionType(ir.VoidType(), [REGISTER, pointer, _NUMBER, bits])
-        store = cgutils.get_or_insert_function(
-            build.module, shape, f"llvm.masked.store.v{WIDTH}f64.p0"
-        )
+        pointer = ir.PointerType(REGISTER)
         for i, lanes in enumerate(cgutils.unpack_tuple(build, values[3])):
             with build.if_then(build.icmp_signed("<", ir.Constant(_WORD, i), values[4])):
                 at_row = [values[0], build.add(values[1], ir.Constant(_WORD, i)), values[2]]
                 place = build.bitcast(place_in(context, build, kinds, at_row), pointer)
-                build.call(store, [lanes, place, ir.Constant(_NUMBER, 8), kept])
+                store_where(build, lanes, place, kept)
         return context.get_dummy_value()
 
     return types.void(table, types.intp, types.intp, _BLOCK, types.intp, types.intp), generate

@@ -13,7 +13,7 @@ from numba.extending import intrinsic, overload
 from spatialops._arrays import Array
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, zeros
-from spatialops.algebra.simd_blocks import ORDINALS, everywhere
+from spatialops.algebra.simd_blocks import ORDINALS, everywhere, store_where
 
 _TRUTHS = ir.VectorType(ir.IntType(1), WIDTH)
 _ALIGN = ir.Constant(ir.IntType(32), 8)
@@ -34,13 +34,6 @@ def _before(build: CompilerObject, count: CompilerObject) -> CompilerObject:
     return build.icmp_signed("<", ORDINALS, everywhere(build, count))
 
 
-def _declared(
-    build: CompilerObject, name: str, result: CompilerObject, arguments: list[CompilerObject]
-) -> CompilerObject:
-    shape = ir.FunctionType(result, arguments)
-    return cgutils.get_or_insert_function(build.module, shape, f"llvm.masked.{name}.v8f64.p0")
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def _load_first(
     context: CompilerObject, line: CompilerObject, first: CompilerObject, count: CompilerObject
@@ -52,8 +45,10 @@ def _load_first(
         values: CompilerObject,
     ) -> CompilerObject:
         place = _place(context, build, kinds, values)
-        parts = [place.type, _ALIGN.type, _TRUTHS, REGISTER]
-        read = _declared(build, "load", REGISTER, parts)
+        shape = ir.FunctionType(REGISTER, [place.type, _ALIGN.type, _TRUTHS, REGISTER])
+        read = cgutils.get_or_insert_function(
+            build.module, shape, f"llvm.masked.load.v{WIDTH}f64.p0"
+        )
         return build.call(read, [place, _ALIGN, _before(build, values[2]), _NOTHING])
 
     return LANES(line, types.intp, types.intp), generate
@@ -74,9 +69,7 @@ def _store_first(
         values: CompilerObject,
     ) -> CompilerObject:
         place = _place(context, build, kinds, values)
-        parts = [REGISTER, place.type, _ALIGN.type, _TRUTHS]
-        write = _declared(build, "store", ir.VoidType(), parts)
-        build.call(write, [values[3], place, _ALIGN, _before(build, values[2])])
+        store_where(build, values[3], place, _before(build, values[2]))
         return context.get_dummy_value()
 
     return types.void(line, types.intp, types.intp, LANES), generate
