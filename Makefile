@@ -13,6 +13,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 BIN     := $(VENV)/bin
 PYTEST  := $(BIN)/python -m pytest
+# Some tests take minutes: who is free helps.
+SPREAD  := -n $(WORKERS) --dist worksteal
 UV      := $(shell command -v uv 2>/dev/null)
 # Bridges need torch and jax, which the extra `test` goes without, and have no examples in docstrings.
 BRIDGES := spatialops/interop/torch.py spatialops/interop/jax.py
@@ -41,7 +43,7 @@ demo: $(VENV)/.installed  ## Simulate the 12-link pendulum; plots and a 3-D repl
 	@find $(OUT)/pendulum -type f \( -name '*.png' -o -name '*.svg' -o -name '*.html' \) | sort | sed 's/^/  /'
 
 test: lint doctest  ## Lint, types, floors, doctests and all quick tests
-	$(PYTEST) -n $(WORKERS) -m "not slow"
+	$(PYTEST) $(SPREAD) -m "not slow"
 
 test-all: test test-extra  ## Everything: also slow tests, bounds checks, pure Python with coverage
 
@@ -50,32 +52,32 @@ ci: test-all  ## The same
 test-extra: test-slow test-bounds test-python  ## What test-all has beyond test
 
 test-slow: $(VENV)/.installed-dev robots  ## Slow tests, and the references with every robot
-	@$(PYTEST) -n $(WORKERS) --dist worksteal -m slow || test $$? -eq 5  # some take minutes: who is free helps
-	@$(PYTEST) -n $(WORKERS) tests/dynamics/test_references.py  # now also the robots of the two packages
+	@$(PYTEST) $(SPREAD) -m slow || test $$? -eq 5
+	@$(PYTEST) $(SPREAD) tests/dynamics/test_references.py  # now also the robots of the two packages
 
 test-bounds: $(VENV)/.installed-dev  ## Quick tests of the kernels, compiled with bounds checks
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(WORKERS) -m "not slow" $(BOUNDS_TESTS)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) $(SPREAD) -m "not slow" $(BOUNDS_TESTS)
 
 test-python: $(VENV)/.installed-dev  ## Quick tests with nothing compiled, measuring coverage
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m "not slow and not compiled" \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(SPREAD) -m "not slow and not compiled" \
 	    --cov --cov-report=term-missing --cov-fail-under=$(COVERAGE)
 
 test-lowest: build/lowest.txt  ## Quick tests with the oldest dependencies that pyproject.toml admits
 	$(MAKE) VENV=build/lowest PINS=build/lowest.txt build/lowest/.installed-test
-	build/lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+	build/lowest/bin/python -m pytest $(SPREAD) -m "not slow"
 
 test-newest:  ## What depends on Numba's, NumPy's and CPython's insides, and quick tests, with the newest of everything
 	@mkdir -p build && touch build/newest.txt
 	$(MAKE) VENV=build/newest PINS=build/newest.txt build/newest/.newest
 	build/newest/bin/python -m pytest tests/_compile
-	build/newest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+	build/newest/bin/python -m pytest $(SPREAD) -m "not slow"
 
 build/lowest.txt: pyproject.toml
 	@mkdir -p build
 	@sed -n '/^dependencies/,/^\]/s/^ *"\(.*\)>=\(.*\)",$$/\1==\2/p' pyproject.toml > $@
 
 doctest: $(VENV)/.installed-dev  ## The examples in the docstrings
-	@$(PYTEST) -q --doctest-modules $(BRIDGES:%=--ignore=%) spatialops || test $$? -eq 5
+	@$(PYTEST) -q $(SPREAD) --doctest-modules $(BRIDGES:%=--ignore=%) spatialops || test $$? -eq 5
 
 lint: $(VENV)/.installed-dev  ## ruff, mypy, import-linter
 	$(BIN)/ruff check .

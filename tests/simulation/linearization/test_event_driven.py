@@ -29,6 +29,7 @@ def test_newtons_restitution(friction):
     assert len(check(simulator, above(3e-3), TAU, (1e-5, 1e-4, 1e-2)).statuses) == 1
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("thing", ["box", "ball"])
 def test_a_pusher_that_strikes(law, thing):
@@ -37,6 +38,7 @@ def test_a_pusher_that_strikes(law, thing):
     assert len(check(simulator, state, PUSH, (1e-6, 1e-5, 1e-2)).statuses) == 1
 
 
+@pytest.mark.compiled
 def test_joints_of_every_kind_in_the_air():
     kinds = ("free", "ball", "revolute", "prismatic", "universal")
     model = random_tree(np.random.default_rng(4), 5, kinds, each=True)
@@ -56,6 +58,7 @@ def bouncing(restitution):
     return so.Scene(builder.build(), geoms)
 
 
+@pytest.mark.compiled
 def test_several_impacts_of_a_body_that_spins():
     """Under a lid a little above the floor: several in one step."""
     scene = bouncing(0.9)

@@ -60,6 +60,7 @@ def along_forces(simulator, state, tau, h=1e-3):
     return np.stack(columns, axis=1)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("law", ["coulomb", "cone", "frictionless"])
 def test_a_ball_that_slides_all_along(law):
     simulator = so.Simulator(ball(0.3), dt=5e-3, time=EXACT, law=law)
@@ -112,6 +113,7 @@ def sprung(stiffness=200.0, friction=0.3):
     return so.Scene(builder.build(), geoms)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("v", "stretch", "friction", "kind"),
     [
@@ -131,6 +133,7 @@ def test_a_block_that_lifts_off_begins_to_slide_or_stops(v, stretch, friction, k
     check_along(simulator, state, np.zeros(4), np.eye(8)[:, free])
 
 
+@pytest.mark.compiled
 def test_springs_damping_and_actuators():
     scene = leg(0.3, 0.6, damping=0.1, stiffness=3.0)
     servo = so.Actuator.position("servo", "knee", kp=20.0, kv=1.0)
@@ -161,6 +164,7 @@ def test_a_rollout_from_event_to_event():
     assert np.isclose(one, other, rtol=1e-10)
 
 
+@pytest.mark.compiled
 def test_a_box_that_lands_on_a_corner_and_slides():
     """Shapes move as `contact_motion` says."""
     builder = so.TreeBuilder()
@@ -178,6 +182,7 @@ def test_a_box_that_lands_on_a_corner_and_slides():
     assert check(simulator, state, np.zeros(6), (1e-6, 1e-5, 1e-3)).statuses
 
 
+@pytest.mark.compiled
 def test_a_box_that_slides_on_a_face():
     """Four contacts, of which three would do."""
     builder = so.TreeBuilder()
@@ -192,6 +197,7 @@ def test_a_box_that_slides_on_a_face():
     assert simulator.linearize(state, tau).statuses == ("sliding",) * 4
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
 def test_planar_linkages(name):
     linkage = getattr(so.models, name)()
@@ -201,6 +207,7 @@ def test_planar_linkages(name):
     closed.check(so.Simulator(linkage.scene(), dt=5e-3, time=EXACT), course, rng.normal(size=nv))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("kind", "seed"), [("distance", 0), ("ball", 1), ("revolute", 3), ("coupler", 5)]
 )
