@@ -102,6 +102,7 @@ def rod(model, q, a, b):
     return so.Loop(kind="distance", a=a, b=b, **ends)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", [2, 3, 4, 5, 7, 8])  # none with redundant rows
 def test_several_closures_and_wrenches(seed):
     """Velocities need not be those of the mechanism, nor be closures closed."""

@@ -24,6 +24,7 @@ def ball(height: float = 1.0, mass: float = 1.0, gravity: float = 0.0) -> so.Sce
     return so.Scene(builder.build(), geoms)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("mass", [1e-3, 1.0, 1e4])
 def test_the_hand_is_as_strong_as_what_it_pulls_is_heavy(mass: float) -> None:
     """A ball follows by x'' = w^2 (1 - x) - 2 w x', whatever its mass: x = 1 - (1 + w t) e^-wt."""

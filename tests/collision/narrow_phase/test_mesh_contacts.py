@@ -261,6 +261,7 @@ def test_neighbours_in_a_grid_are_those_that_share_an_edge(cells):
     assert np.array_equal(grid_neighbours(cells), neighbours(*field.triangles()))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("kind", ["field", "mesh"])
 def test_a_box_on_thousands_of_triangles_is_held_by_its_corners(kind):
     """More triangles under the box than any list has room for: the outermost points are kept."""

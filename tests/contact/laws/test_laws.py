@@ -370,6 +370,7 @@ def test_names_and_bad_input(rng):
             law.solve(problem, np.full((2, 3), np.nan))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("apart", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10])
 def test_duplicates_that_are_not_quite(apart):
     """Six feet, each twice, `apart` from each other.

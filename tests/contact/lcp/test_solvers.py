@@ -217,6 +217,7 @@ def test_exact_arithmetic_stops_where_its_work_is_used_up(rng):
     assert 0 < stopped.iterations < 12
 
 
+@pytest.mark.compiled
 def test_a_ladder_that_is_not_thorough_ends_with_lemkes_method(rng):
     """Of matrices of no class: what it solves is the same, what it does not others may."""
     more = 0

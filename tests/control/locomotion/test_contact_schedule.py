@@ -76,6 +76,7 @@ def commands(robot, ramp):
     return np.array([control(time, robot.state) for time in np.arange(0.0, 0.3, 1e-3)])
 
 
+@pytest.mark.compiled
 def test_torques_do_not_jump_where_a_foot_is_let_go(robot):
     sudden = np.abs(np.diff(commands(robot, 0.0), axis=0)).max()
     smooth = np.abs(np.diff(commands(robot, 0.1), axis=0)).max()

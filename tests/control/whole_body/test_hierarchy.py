@@ -99,6 +99,7 @@ def test_demands_that_are_no_numbers_have_no_answer(demand, rows):
     assert lexicographic(given, [], least()) is None
 
 
+@pytest.mark.compiled
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6))
 def test_rounding_loses_nothing_that_levels_have_reached(seed):

@@ -23,6 +23,7 @@ CASES = {
 STEPS = 60
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_in_parts_is_the_run(tmp_path, case, every):
@@ -47,6 +48,7 @@ def test_a_run_in_parts_is_the_run(tmp_path, case, every):
     assert record.summary() == whole.summary()
 
 
+@pytest.mark.compiled
 def test_the_cases_meet_what_they_are_for():
     for case in ("boxes", "semi-implicit", "rk4", "cone", "full", "pendulum", "quadruped"):
         scene, options, _ = CASES[case]

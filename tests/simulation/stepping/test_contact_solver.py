@@ -44,6 +44,7 @@ def test_the_central_answer_is_not_one():
     assert info.contacts.impulses[:, 0] == pytest.approx(np.full(4, 9.81e-3 / 4), rel=1e-9)
 
 
+@pytest.mark.compiled
 @replaced
 @pytest.mark.parametrize(
     ("n", "certify", "residual", "outside"),

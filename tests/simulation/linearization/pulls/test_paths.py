@@ -104,6 +104,7 @@ def pulled(path, floating, stiffness, damping):
     return so.Scene(chain(floating), [], tendons=springs, actuators=[motor], ctrl=[0.7])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
 @pytest.mark.parametrize("path", list(paths()))
 @pytest.mark.parametrize(("stiffness", "damping"), [(5.0, 0.0), (20.0, 0.5), (3e4, 30.0)])

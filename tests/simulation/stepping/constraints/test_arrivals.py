@@ -159,6 +159,7 @@ def test_order_of_bodies_does_not_matter():
     assert np.abs(a[:, [0, 2]] - b[:, [0, 2]]).max() <= 1e-9
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("angle", [0.1, 0.4])
 def test_tilted_boxes_end_as_with_steps_ten_times_shorter(angle):
     scene = tilted_boxes(angle)

@@ -311,6 +311,7 @@ def test_frames_move_at_their_rates(rng, kind):
     )
 
 
+@pytest.mark.compiled
 def test_a_spinning_weld_holds_with_the_right_force():
     """A mass 1 m beside the axis of a table that turns at 2 rad/s: m w^2 r towards the axis."""
     builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))

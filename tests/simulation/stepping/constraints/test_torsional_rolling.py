@@ -47,6 +47,7 @@ def steps_of(simulator, state, n):
     return np.array(states), np.array(moments)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("shape", [so.Sphere(0.1), so.Box((0.2, 0.16, 0.12))], ids=["ball", "box"])
 def test_the_loop_answers_as_the_law_outside_does(law, shape):
@@ -89,6 +90,7 @@ def test_a_scene_with_moments_goes_on_from_a_copy_to_the_bit():
     assert (whole.v == other.v).all()
 
 
+@pytest.mark.compiled
 def test_balls_with_rolling_friction_come_to_rest_and_sleep():
     scene = rolling_scene(so.Sphere(0.1))
     geoms = [dataclasses.replace(geom, torsion=0.01, rolling=0.02) for geom in scene.geoms]

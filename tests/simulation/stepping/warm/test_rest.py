@@ -123,6 +123,7 @@ def test_a_wrench_and_a_body_that_falls_wake_to_the_bit():
     assert not a.v[-1].any()
 
 
+@pytest.mark.compiled
 def test_a_box_that_light_fingers_hold_rests():
     """What is left of its velocity is nothing of what contacts take from the fingers."""
     held = gripped_box()
