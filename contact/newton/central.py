@@ -24,7 +24,12 @@ from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep
 from spatialops.contact.newton.interior_point import has_inside, interior_impulses
 from spatialops.contact.newton.path_following import can_be_followed, follow_path
-from spatialops.contact.newton.proximal import proximal_steps, residual_at, solved_again
+from spatialops.contact.newton.proximal import (
+    kept_if_as_good,
+    proximal_steps,
+    residual_at,
+    solved_again,
+)
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import (
@@ -136,7 +141,7 @@ def central_impulses(
     if aim.warm and not (inside and begins_far(problem, scratch)):
         total, residual = attempts(problem, aim, (few, False), p, scratch)
         if residual <= aim.tolerance:
-            return total, residual
+            return total, kept_if_as_good(problem, aim.tolerance, residual, p, scratch)
     if few == aim.attempts or not aim.warm:
         count, residual = attempts(problem, aim, (few, True), p, scratch)
         total += count

@@ -47,6 +47,9 @@ _STALLED = 0.5  # of the residual, which further centres leave where it is
 _SAME = 0.01  # change of the residual, relative, with which a centre of round friction settles
 _TOWARDS = 0.3  # cosine: along a direction that lowers velocities they fall by at least so much
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
+# Change of impulses, relative to the largest, and residual of those given, relative to that found,
+# with which they are as good an answer.
+_NEAR, _AS_GOOD = 1e-6, 2.0
 
 
 @late(
@@ -162,6 +165,31 @@ def solved_again(rows: ContactRows, fastest: float, p: Array, scratch: NewtonScr
         copy_into(p, start)
         return INFINITE
     return residual
+
+
+@kernel
+def kept_if_as_good(
+    problem: Problem, tolerance: float, residual: float, p: Array, scratch: NewtonScratch
+) -> float:
+    """The residual, of impulses p or of those given, which take their place where these do as well.
+
+    Rows that imply one another disagree by roundings of where points are, by r: no impulses take
+    that away, and proximal steps move them by r / term where no velocity tells of it, for ever.
+    """
+    start = scratch.vectors[at.START]
+    if residual <= FOUND * rounding(p.size, scratch.y.size):
+        return residual
+    moved = largest = 0.0
+    for i in range(p.size):
+        moved = max(moved, abs(p[i] - start[i]))
+        largest = max(largest, abs(p[i]))
+    if not moved <= _NEAR * largest:
+        return residual
+    given = residual_at(problem, start, scratch)
+    if not given <= min(_AS_GOOD * residual, tolerance):
+        return residual
+    copy_into(p, start)
+    return given
 
 
 @inlined

@@ -147,7 +147,8 @@ HELD_RESIDUAL = 25  # of the forces of the step before, where they held last
 SPIN_UNIT = 26  # length by which the spins of moments are measured, m; 0: none yet
 RESTING_GAP = 27  # smallest seen gap of the present state where nothing moves
 MISSED = 28  # residual of the problem that the loop has not solved
-MONITORS = 29
+KEPT_RESIDUAL = 29  # that no impulses make less, where those of the step before were kept; or 0
+MONITORS = 30
 
 # Rows of the table of vectors.
 Q_E = 0

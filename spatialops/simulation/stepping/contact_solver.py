@@ -11,6 +11,7 @@ from spatialops.contact.lcp.scratch import lemke_scratch
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import have_no_room, solve_islands
+from spatialops.contact.newton.residual import FOUND, rounding
 from spatialops.contact.rows import SparseRows, multiply_rows
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -54,7 +55,10 @@ def solve_here(t: Tables, warm: bool) -> None:
     t.control[at.CODE] = 0
     t.control[at.QUIET] = 0
     if residual <= t.settings[at.TOLERANCE]:
-        t.control[at.QUIET] = 1 if known and 0 <= iterations <= _FEW and stays(t, m) else 0
+        quiet = known and 0 <= iterations <= _FEW and stays(t, m)
+        t.control[at.QUIET] = 1 if quiet else 0
+        left = quiet and residual > FOUND * rounding(3 * m, t.v.size)
+        t.monitor[at.KEPT_RESIDUAL] = residual if left else 0.0
         t.control[at.WARM] += 1 if known and iterations >= 0 else 0
         t.control[at.PIVOTS] += abs(iterations)
     elif have_no_room(rows, buffers):

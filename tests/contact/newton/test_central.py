@@ -164,6 +164,22 @@ def test_the_impulses_of_the_step_before_are_kept_where_they_still_hold():
     assert heavier[2][:, 0] == pytest.approx(np.full(8, 0.01), rel=1e-9)
 
 
+def test_impulses_stay_where_none_do_better():
+    """Four corners disagree by roundings, which no impulses take away: they do not creep."""
+    rows = body(SQUARE, UP, 0.5, [0.0, 0.0, 0.0, 1e-3, 0.0, -1e-2])
+    rows.u[0] += 1e-14
+    first = solved(rows)
+    assert 1e-13 < first[1] < 1e-12
+    again = solved(rows, first[2])
+    assert again[1] <= 2.0 * first[1]
+    assert np.array_equal(again[2], first[2])
+    # What others do better is not kept.
+    off = first[2] * (1.0 + 1e-9)
+    better = solved(rows, off)
+    assert better[1] < 1e-12
+    assert not np.array_equal(better[2], off)
+
+
 def test_what_need_not_press_does_not():
     """Without a squeeze from before a body between walls falls: p = 0 solves, and comes first."""
     points = [(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]

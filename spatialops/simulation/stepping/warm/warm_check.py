@@ -26,6 +26,8 @@ from spatialops.simulation.stepping.constraints.torsional_rolling import relativ
 from spatialops.simulation.stepping.tables import Tables, rows_of
 from spatialops.simulation.stepping.warm.impulse_memory import load_impulses
 
+_AS_LEFT = 1.5  # times what no impulses make less, as of this sweep's roundings and of rows'
+
 
 @merged
 def may_hold(t: Tables) -> bool:
@@ -54,7 +56,8 @@ def still_holds(t: Tables) -> bool:
     scale = speed_scale(rows, s)
     residual = residual_of(rows, s, scale, p, v)
     multiple = HELD if t.control[at.QUIET] == 2 else FOUND
-    if not residual <= min(t.settings[at.TOLERANCE], multiple * rounding(3 * m, nv)):
+    limit = max(multiple * rounding(3 * m, nv), _AS_LEFT * t.monitor[at.KEPT_RESIDUAL])
+    if not residual <= min(t.settings[at.TOLERANCE], limit):
         return False
     t.control[at.QUIET] = 2
     t.monitor[at.HELD_RESIDUAL] = residual
