@@ -140,12 +140,12 @@ def test_a_box_that_light_fingers_hold_rests():
 def test_forces_of_what_rests_do_not_creep(hold):
     """Rows of a wheel in two hands disagree by roundings; by how much depends on the last bits."""
     held = held_wheel()
-    forces = {}
+    forces = []
 
     def control(time, state, contacts):
-        k = len(forces)
-        forces[k] = held.control(state) if k <= 1 or k % hold == 1 % hold else forces[k - 1]
-        return forces[k]
+        anew = not forces or len(forces) % hold == 1 % hold
+        forces.append(held.control(state) if anew else forces[-1])
+        return forces[-1]
 
     record = so.Simulator(held.scene, dt=1e-3).run(duration=1.5, controller=control)
     times = record.contact_records[:, 0]
