@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -22,6 +23,8 @@ from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
 from spatialops._compile.stage import Reference, expect_stages
 
+Number = TypeVar("Number", int, float)
+
 _WORDS, _WORDS_A_DIMENSION = 5, 2  # of what describes an array: see numba's `ArrayModel`
 
 
@@ -30,7 +33,7 @@ class Held:
 
     Parameters
     ----------
-    tables : NamedTuple of arrays
+    tables : NamedTuple of arrays, or of tuples of them
         Which must not be exchanged for others; what is in them may change.
 
     Attributes
@@ -56,7 +59,7 @@ def addresses_of(addresses: Sequence[CompilerObject]) -> CompilerObject:
     return np.array(addresses, dtype=np.int64) if COMPILED else list(addresses)
 
 
-def held(function: Callable[..., int]) -> Callable[..., int]:
+def held(function: Callable[..., Number]) -> Callable[..., Number]:
     """Compile a function of tables that are held, and of arrays that are as they must be.
 
     It is called with `Held.address` for parameters that are annotated with the type of tables that
@@ -67,7 +70,7 @@ def held(function: Callable[..., int]) -> Callable[..., int]:
 
 
 class _HeldCall:
-    def __init__(self, function: Callable[..., int]) -> None:
+    def __init__(self, function: Callable[..., float]) -> None:
         self.py_func = function
         self._kernel: CompilerObject = kernel(function)
         self._call: CompilerObject = None
@@ -107,13 +110,21 @@ class _Description:
     def written(self, tables: CompilerObject) -> npt.NDArray[np.int64]:
         if self.reference is None:
             self.reference = Reference(numba.typeof(tables))
-            self._words = sum(_WORDS + _WORDS_A_DIMENSION * item.ndim for item in tables)
+            self._words = _words_of(tables)
         block = np.empty(self._words, dtype=np.int64)
         write: CompilerObject = _write
         write(tables, block)
         if len(write.overloads) > len(_DESCRIPTIONS):  # not as the first of their class
             raise TypeError("tables of another type than those that kernels were compiled for")
         return block
+
+
+def _words_of(tables: Sequence[CompilerObject]) -> int:
+    """Of a tuple of arrays, and of tuples of arrays."""
+    return sum(
+        _words_of(item) if isinstance(item, tuple) else _WORDS + _WORDS_A_DIMENSION * item.ndim
+        for item in tables
+    )
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.algebra.rotation import rotation_matrix
 from spatialops.bench.command_times import CommandRow, row_of
 from spatialops.bench.humanoid import humanoid
 from spatialops.bench.measure import BenchError, Effort
@@ -146,22 +145,27 @@ class Circle:
 
     def path(self, time: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of the point (3,)."""
-        angle = self.rate * time
-        sine = self.radius * math.sin(angle)
-        cosine = self.radius * math.cos(angle)
-        away = np.array([sine, self.radius - cosine, 0.0])
-        v = self.rate * np.array([cosine, sine, 0.0])
-        a = self.rate**2 * np.array([-sine, cosine, 0.0])
-        return self.center + away, v, a
+        sine, cosine = math.sin(self.rate * time), math.cos(self.rate * time)
+        x, y, z = self.center.tolist()
+        r, rate = self.radius, self.rate
+        place = x + r * sine, y + r * (1.0 - cosine), z
+        speed, pull = r * rate, r * rate**2
+        rows = place, (speed * cosine, speed * sine, 0.0), (-pull * sine, pull * cosine, 0.0)
+        path = np.array(rows)
+        return path[0], path[1], path[2]
 
-    def command(self, time: float, state: State) -> Array:
+    def command(self, time: float, state: State) -> tuple[float, float, float]:
         """Velocities (forward, sideways, turning) that lead a base after the point."""
-        x, v, _ = self.path(time)
-        ahead = rotation_matrix(state.q[3:7])[:2, 0].tolist()
-        wanted = (v + x - state.q[:3]).tolist()
-        forward = ahead[0] * wanted[0] + ahead[1] * wanted[1]
-        sideways = ahead[0] * wanted[1] - ahead[1] * wanted[0]
-        return np.array([forward, sideways, -math.atan2(ahead[1], ahead[0])])
+        sine, cosine = math.sin(self.rate * time), math.cos(self.rate * time)
+        place = state.q[:7].tolist()
+        center = self.center.tolist()
+        speed = self.rate * self.radius
+        u = speed * cosine + center[0] + self.radius * sine - place[0]
+        v = speed * sine + center[1] + self.radius * (1.0 - cosine) - place[1]
+        x, y, z, w = place[3:]
+        ahead = 1.0 - 2.0 * (y * y + z * z)  # the base's x axis on the ground
+        aside = 2.0 * (x * y + z * w)
+        return ahead * u + aside * v, ahead * v - aside * u, -math.atan2(aside, ahead)
 
 
 def trotting(robot: str) -> Trial:

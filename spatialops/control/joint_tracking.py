@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, vector
+from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
+from spatialops.control.error_feedback import Feedback, feedback
 from spatialops.control.safe_command import LIMITS_BIND, SafeController
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
@@ -86,11 +88,6 @@ class JointTracking:
     stabilize : callable, optional
         stabilize(time, state) -> accelerations (n,) that are added.
 
-    Attributes
-    ----------
-    errors, rate_errors : (n,) arrays
-        q - q_ref and v - v_ref of the last call, rad or m, and per second.
-
     Raises
     ------
     ArgumentError
@@ -125,7 +122,20 @@ class JointTracking:
         self.gains = Gains() if gains is None else gains
         self.actuation = Actuation(model) if actuation is None else actuation
         self.places = coordinates(model, self.actuation)
-        self.errors = self.rate_errors = self._sum = np.zeros(len(self.actuation))
+        self._feedback = Feedback(
+            self.places, self.actuation.rows, *np.zeros((3, len(self.actuation)))
+        )
+        self._held = Held(self._feedback)
+
+    @property
+    def errors(self) -> Array:
+        """Those of the last call, q - q_ref (n,), rad or m."""
+        return self._feedback.errors.copy()
+
+    @property
+    def rate_errors(self) -> Array:
+        """Those of the last call, v - v_ref (n,), rad/s or m/s."""
+        return self._feedback.rate_errors.copy()
 
     def __call__(self, time: float, state: State) -> Array:
         """Demanded accelerations.
@@ -141,23 +151,23 @@ class JointTracking:
         -------
         (n,) array
             Of the joints in `actuation`, rad/s^2 or m/s^2.
+
+        Raises
+        ------
+        ArgumentError
+            For a reference or a state that does not fit.
         """
-        q, v, a = (
-            np.asarray(part, dtype=np.float64).ravel() for part in self.reference(time, state)
-        )
-        self.errors, self.rate_errors = state.q[self.places] - q, state.v[self.actuation.rows] - v
-        if all_finite(self.errors):  # what is not would stay in the integral for ever
-            self._sum = self._sum + self.dt * self.errors
+        wanted, model = self.reference(time, state), self.model
+        n = len(self.places)
+        reference = _flat(wanted[0], n), _flat(wanted[1], n), _flat(wanted[2], n)
+        q, v = vector(state.q, model.nq, "state.q"), vector(state.v, model.nv, "state.v")
         g = self.gains
-        if g.integral > 0.0 and g.windup < np.inf:
-            most = g.windup / g.integral
-            self._sum = np.clip(self._sum, -most, most)
-        demand = (
-            a - g.position * self.errors - g.velocity * self.rate_errors - g.integral * self._sum
-        )
-        return (
-            demand if self.stabilize is None else demand + np.asarray(self.stabilize(time, state))
-        )
+        gains = float(g.position), float(g.velocity), float(g.integral), float(g.windup)
+        demand = np.empty(n)
+        feedback(self._held.address, float(self.dt), gains, (q, v), reference, demand)
+        if self.stabilize is None:
+            return demand
+        return demand + np.asarray(self.stabilize(time, state))
 
     def save(self) -> dict[str, Array]:
         """What the next call depends on: the integral of the errors.
@@ -167,7 +177,7 @@ class JointTracking:
         dict
             Arrays by name.
         """
-        return {"integral": self._sum.copy()}
+        return {"integral": self._feedback.integral.copy()}
 
     def restore(self, kept: Mapping[str, Array]) -> None:
         """Go on from what `save` gave.
@@ -182,7 +192,14 @@ class JointTracking:
         ArgumentError
             If they are not those of as many joints.
         """
-        self._sum = array(kept.get("integral", np.nan), self._sum.shape, "integral", finite=True)
+        integral = self._feedback.integral
+        integral[:] = array(kept.get("integral", np.nan), integral.shape, "integral", finite=True)
+
+
+def _flat(values: ArrayLike, n: int) -> Array:
+    """Numbers of any shape as a vector of `n`."""
+    given = np.asarray(values, dtype=np.float64)
+    return vector(given if given.ndim == 1 else given.ravel(), n, "reference")
 
 
 class PIDController(SafeController):

@@ -68,7 +68,7 @@ def passive_force_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Passi
     if not (all_finite(q) and all_finite(v)):
         raise not_finite(q=q, v=v)
     dq = -np.diag(model.stiffness)
-    if model.compensation.any():
+    if model.borne:
         dq += borne_weight_derivative(model, q)
     return PassiveForceDerivatives(dq, -np.diag(model.damping))
 
@@ -85,7 +85,7 @@ def turning_weight(model: Model, q: Array) -> Array:
     """What of it (nv, nv) is of moments that turn with their arms: wrenches do not say that."""
     change, wrenches = np.zeros((model.nv, model.nv)), compensation(model, q)
     rotations = body_poses(model, q).rotations
-    for b in np.flatnonzero(model.compensation[:, 0]).tolist():
+    for b in model.borne:
         turns = jacobian(model, q, [Node(model.body_names[b])])[:3]
         arm = rotations[b] @ model.turns[model.body_links[b]] @ model.compensation[b, 1:]
         moved = np.cross(turns, arm, axisa=0, axisc=0)

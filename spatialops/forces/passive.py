@@ -62,7 +62,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
         raise not_finite(q=q, v=v)
     forces = spring_forces(model, q)
     add_passive_forces(model.links, v, forces, forces)
-    if model.compensation.any():
+    if model.borne:
         forces += borne_weight(model, q)
     return forces
 
@@ -85,11 +85,10 @@ def spring_forces(model: Model, q: Array) -> Array:
 def compensation(model: Model, q: Array) -> Array:
     """Wrenches (n_bodies, 6) that bear the weight of bodies, about their origins, world axes."""
     wrenches = np.zeros((model.n_bodies, 6))
-    borne = np.flatnonzero(model.compensation[:, 0])
-    if not len(borne):
+    if not model.borne:
         return wrenches
     rotations = body_poses(model, q).rotations
-    for b in borne.tolist():
+    for b in model.borne:
         mass, *center = model.compensation[b]
         turn = rotations[b] @ model.turns[model.body_links[b]]
         wrenches[b, 3:] = -mass * model.gravity

@@ -126,7 +126,7 @@ def smooth_motion(
     span = scalar(duration, "duration", low=0.0, strict=True)
     allowed = scalar(tolerance, "tolerance", low=0.0, strict=True)
     work, room = model.workspace(), np.empty(model.nv)
-    borne = bool(model.compensation.any())
+    borne = bool(model.borne)
 
     def derivative(time: float, y: Array) -> Array:
         made = np.empty_like(y)

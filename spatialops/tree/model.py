@@ -111,6 +111,8 @@ class Model:
     """Index in q that belongs to each velocity (nv,); -1 where a joint has more coordinates."""
     sprung: tuple[int, ...] = field(init=False, repr=False)
     """Links whose joints have springs."""
+    borne: tuple[int, ...] = field(init=False, repr=False)
+    """Bodies whose weight is borne."""
     warnings: tuple[str, ...] = field(init=False, repr=False, default=())
     """What was repaired in the file that it was read from, or could not be taken over."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
@@ -143,6 +145,8 @@ class Model:
         object.__setattr__(self, "n_bodies", len(self.body_names))
         object.__setattr__(self, "quaternions", _quaternions(self.tree))
         object.__setattr__(self, "sprung", tuple(np.flatnonzero(self.stiffness).tolist()))
+        borne = tuple(np.flatnonzero(self.compensation[:, 0]).tolist())
+        object.__setattr__(self, "borne", borne)
         object.__setattr__(self, "branches", branches_of(self.tree, self.links))
         object.__setattr__(self, "_slices", self._joint_slices())
         object.__setattr__(self, "own_coordinates", _own_coordinates(self._slices, self.nv))

@@ -236,7 +236,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Array | None = 
     q = vector(q, model.nq, "q")
     dv = vector(dv, model.nv, "dv")
     result = output(out, (model.nq,))
-    if not (np.isfinite(q).all() and np.isfinite(dv).all()):
+    if not (all_finite(q) and all_finite(dv)):
         raise not_finite(q=q, dv=dv)
     integrate_kernel(model.tree, q, dv, 1.0, result)
     return result
@@ -279,7 +279,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None 
     q0 = vector(q0, model.nq, "q0")
     q1 = vector(q1, model.nq, "q1")
     result = output(out, (model.nv,))
-    if not (np.isfinite(q0).all() and np.isfinite(q1).all()):
+    if not (all_finite(q0) and all_finite(q1)):
         raise not_finite(q0=q0, q1=q1)
     difference_kernel(model.tree, q0, q1, result)
     return result

@@ -80,3 +80,27 @@ def test_joints_without_plain_coordinates_cannot_be_tracked():
     builder.add_body("shoulder", joint=so.Joint("ball"), inertia=ball)
     with pytest.raises(ArgumentError, match="plain numbers"):
         JointTracking(builder.build(), lambda time, state: None)
+
+
+def test_references_of_any_shape_and_what_does_not_fit():
+    arm = so.models.pendulum(2)
+    state = so.State(np.array([0.1, -0.2]), np.array([0.3, 0.0]))
+    rows = np.zeros((3, 2))
+    shapes = {
+        "lists": [[0, 0], [0, 0], [0, 0]],
+        "columns": rows.reshape(3, 2, 1),
+        "strided": np.zeros((2, 3)).T,
+        "read-only": np.broadcast_to(0.0, (3, 2)),
+    }
+    expected = [-900.0 * 0.1 - 60.0 * 0.3, 900.0 * 0.2]
+    for given in shapes.values():
+        tracking = JointTracking(arm.model, lambda time, state, given=given: Reference(*given))
+        assert tracking(0.0, state) == pytest.approx(expected)
+        assert tracking.errors == pytest.approx([0.1, -0.2])
+        assert tracking.rate_errors == pytest.approx([0.3, 0.0])
+    short = Reference(np.zeros(3), np.zeros(2), np.zeros(2))
+    with pytest.raises(ArgumentError, match="reference"):
+        JointTracking(arm.model, lambda time, state: short)(0.0, state)
+    still = Reference(*rows)
+    with pytest.raises(ArgumentError, match=r"state\.q"):
+        JointTracking(arm.model, lambda time, state: still)(0.0, so.State(np.zeros(3), np.zeros(2)))

@@ -17,7 +17,7 @@ from spatialops.control.friction_cone.assembly_kernel import (
     SOFT_POSTURE,
     STRICT,
     TRADE_OFF,
-    Tables,
+    Given,
     assembly_kernel,
     places_of,
     scratch_of,
@@ -49,8 +49,8 @@ class Assembly:
         self, at: ControlState, posture: Array | None, force_goals: ArrayLike | None
     ) -> None:
         self.at, self.p = at, len(at.motors.actuation)
-        self.n = self.p + at.internal.shape[1]
-        self.posture = None if posture is None else at.half @ (at.mechanism.M @ posture)
+        self.n = self.p + len(at.mechanism.drift) - at.rank
+        self.posture = posture
         wanted = _NOTHING
         if force_goals is not None and len(at.held.mu):
             wanted = np.array(force_goals, dtype=np.float64).ravel()
@@ -76,39 +76,34 @@ class Assembly:
 
     def _program(self, which: int, weight: float, posture_weight: float) -> ForceProgram:
         at, held = self.at, self.at.held
-        found = at.tables
+        motors, mechanism = at.motors, at.mechanism
         bounded, offsets, _ = held.limits
-        strong = at.motors.strong[0]
-        pushed = float(np.abs(found.f).max(initial=0.0))
-        usual = max(at.motors.actuation.weight, pushed, _LEAST_LOAD) / max(len(held), 1)
-        tables = Tables(
-            found.T,
-            found.t,
-            found.drive,
-            found.along,
-            _NOTHING if self.posture is None else self.posture + found.xi,
-            found.F,
-            found.f,
-            at.internal,
+        strong = motors.strong[0]
+        k, p = len(at.state.v) - at.rank, self.p
+        tasks, rows_held = len(mechanism.right), len(mechanism.drift)
+        least = max(motors.actuation.weight, _LEAST_LOAD)
+        given = Given(
+            mechanism.M,
+            _NOTHING if self.posture is None else self.posture,
             bounded,
             offsets,
             held.mu,
             held.pressed,
             self._goals,
-            at.motors.weights,
-            at.motors.actuation.limits,
-            np.array([usual, weight, posture_weight]),
+            motors.weights,
+            motors.actuation.limits,
+            np.array([least, weight, posture_weight, len(held), tasks, rows_held]),
         )
-        k, p = len(found.xi), self.p
-        tasks = len(found.t)
         equal = tasks + min(k, p) + len(held.pressed) + len(self._goals)
         rows = _rows(self.n, equal, 2 * len(strong) + len(offsets), len(held.mu))
         count = assembly_kernel(
             which,
-            tuple(tables),
+            at.rank,
+            at.floats,
+            tuple(given),
             (strong, held.force_rows, held.pressed_rows),
             tuple(rows),
-            np.empty(scratch_of(tasks, k, p)),
+            np.empty(scratch_of(tasks, k, p, len(at.state.v))),
             np.empty(places_of(tasks, p), dtype=np.int64),
         )
         H, g, E, e, *others = rows

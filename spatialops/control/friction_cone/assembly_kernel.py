@@ -19,6 +19,8 @@ from spatialops.algebra.column_reflections import (
 )
 from spatialops.algebra.memory import matrix
 from spatialops.control.friction_cone.optimality import Rows
+from spatialops.control.projected.control_kernel import Controls, controls_of, own_numbers
+from spatialops.control.projected.projection_kernel import projected_of
 
 # Programs, in the order in which they are tried.
 STRICT = 0
@@ -62,9 +64,13 @@ class Places(NamedTuple):
     pressed: IntArray  # (s,)
 
 
+# Numbers.
 USUAL = 0
 TRADE = 1
 POSTURE = 2
+COUNT = 3
+TASKS = 4
+HELD = 5
 
 
 @inlined
@@ -337,11 +343,11 @@ def put_program(
 
 
 @lru_cache
-def scratch_of(tasks: int, k: int, p: int) -> int:
-    """Numbers that `put_program` works in."""
+def scratch_of(tasks: int, k: int, p: int, n: int) -> int:
+    """Numbers that `assembly_kernel` works in."""
     group, wide = int(whole_eights(tasks)), int(whole_eights(p))
     posture = p * (p + group + wide) + k * (k + wide) + 2 * p + k + tasks + group + wide
-    return posture + 2 * tasks * tasks + tasks * p + tasks
+    return posture + 2 * tasks * tasks + tasks * p + tasks + k + n
 
 
 @lru_cache
@@ -350,14 +356,95 @@ def places_of(tasks: int, p: int) -> int:
     return max(int(whole_eights(tasks)), int(whole_eights(p)))
 
 
+class Given(NamedTuple):
+    """What does not follow from the tables of a state."""
+
+    mass: Array  # (n, n)
+    posture: Array  # (n,) accelerations that are wanted; (0,): none are
+    bounded: Array  # as in `Tables`
+    offsets: Array
+    mu: Array
+    pressed: Array
+    goals: Array
+    weights: Array
+    limits: Array
+    numbers: Array  # as in `Tables`, first the load of all contacts; then how many there are,
+    # tasks, and rows that hold
+
+
+@inlined
+def tables_of(given: Given, controls: Controls, internal: Array, posture: Array) -> Tables:
+    """The tables of a program, of which those of the posture are not filled yet."""
+    return Tables(
+        controls.T,
+        controls.t,
+        controls.drive,
+        controls.along,
+        posture,
+        controls.F,
+        controls.f,
+        internal,
+        given.bounded,
+        given.offsets,
+        given.mu,
+        given.pressed,
+        given.goals,
+        given.weights,
+        given.limits,
+        given.numbers,
+    )
+
+
+@inlined
+def put_wanted(given: Given, controls: Controls, push: Array, wanted: Array) -> None:
+    """G u that posture wants: N_M^T M a + xi."""
+    for i in range(push.size):
+        push[i] = 0.0
+        for j in range(push.size):
+            push[i] += given.mass[i, j] * given.posture[j]
+    for a in range(wanted.size):
+        total = controls.xi[a]
+        for i in range(push.size):
+            total += controls.half[a, i] * push[i]
+        wanted[a] = total
+
+
+@inlined
+def put_load(numbers: Array, f: Array) -> None:
+    """The usual load of a contact."""
+    pushed = numbers[USUAL]
+    for r in range(f.size):
+        pushed = max(pushed, abs(f[r]))
+    numbers[USUAL] = pushed / max(numbers[COUNT], 1.0)
+
+
 @kernel
 def assembly_kernel(
     which: int,
-    tables: tuple[Array, ...],
+    rank: int,
+    known: Array,
+    given: tuple[Array, ...],
     places: tuple[IntArray, ...],
     rows: tuple[Array, ...],
     floats: Array,
     ints: IntArray,
 ) -> int:
-    """`put_program` with the arrays of `Tables`, `Places` and `Rows`."""
-    return put_program(which, Tables(*tables), Places(*places), Rows(*rows), floats, ints)
+    """`put_program` of a state whose tables, see `controls_of`, are in `known`.
+
+    `given`, `places` and `rows` are the arrays of `Given`, `Places` and `Rows`.
+    """
+    own = Given(*given)
+    program = Rows(*rows)
+    n = own.mass.shape[0]
+    m = int(own.numbers[HELD])
+    p = own.limits.size
+    tasks = int(own.numbers[TASKS])
+    controls = controls_of(n - rank, m, n, p, tasks, known)
+    internal = projected_of(m, n, known[own_numbers(m, n, p, tasks) :]).internal
+    wants = min(own.posture.size, 1) * (n - rank)
+    posture = floats[n : n + wants]
+    if wants > 0:
+        put_wanted(own, controls, floats[:n], posture)
+    put_load(own.numbers, controls.f)
+    tables = tables_of(own, controls, internal, posture)
+    return put_program(which, tables, Places(*places), program, floats[n + wants :], ints)

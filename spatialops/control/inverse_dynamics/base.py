@@ -29,6 +29,7 @@ from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.command import CompiledCommand
 from spatialops.control.inverse_dynamics.counted_step import counted_step
 from spatialops.control.inverse_dynamics.law_rounds import Choice, LawRounds
+from spatialops.control.inverse_dynamics.outcome import Judge
 from spatialops.control.inverse_dynamics.preferred import prefers_fewer
 from spatialops.control.inverse_dynamics.remembered import Remembered
 from spatialops.control.inverse_dynamics.replay import Replay, replay
@@ -156,6 +157,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._is_cut = False
         self._told: Explanation | None = None  # by `explain`, which adds to it
         self._missed = 0.0
+        self._judge = Judge(motors, lookahead.simulator.effort.limit, dt)
         self._compiled: CompiledCommand | None = None
         self._compiled_law: Law | None = None
 
@@ -228,31 +230,31 @@ class ContactInverseDynamics(LawRounds, SafeController):
     def _command(
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
-        rows = self.actuation.rows
         base = self._base(state)
         stands = self._stands(state.time)
         found = self._by_kernels(state, accelerations, base, stands)
         if found is None:
             found = self._by_law(state, accelerations, base, stands)
-        tau, binds = self._limited(found.tau)
-        self._asked = Asked(state, tau + base, self._forces)
+        outcome = self._judge(found, base, accelerations, self.within_limits)
+        self._asked = Asked(state, outcome.tau, self._forces)
         self._forces = found.forces
         self._fresh = False
-        predicted = (found.after - found.before) / self.dt
-        if not all_finite(predicted):  # of a demand so wild that limits leave nothing of it
+        predicted, missed = outcome.predicted, outcome.missed
+        if not missed < np.inf:  # of a demand so wild that limits leave nothing of it
             predicted = self.replay().accelerations
+            missed = largest(predicted[self.actuation.rows] - accelerations)
         self._missed = found.miss
-        self._is_cut = binds  # what the command does is not what it was computed for: `explain`
-        slack = largest(predicted[rows] - accelerations) + found.miss
-        met = slack <= _CHANGED * max(1.0, largest(accelerations))
+        self._is_cut = binds = outcome.binds  # not what it was computed for: `explain`
+        slack = missed + found.miss
+        met = slack <= _CHANGED * max(1.0, outcome.largest)
         if status == "solved" and (binds or not (met and found.status == "solved")):
             status = "nearest"
         notes = (*notes, *found.notes)
         notes += (LIMITS_BIND,) if binds else ()
         notes += (_LAND,) if found.lands else ()
         return Explanation(
-            tau=tau + base,
-            demanded=self.actuation.spread(accelerations),
+            tau=outcome.tau,
+            demanded=outcome.demanded,
             predicted=predicted,
             forces=found.impulses / self.dt,
             status=status,
@@ -346,15 +348,6 @@ class ContactInverseDynamics(LawRounds, SafeController):
         asked, share = self._asked, self.lookahead.dt / self.dt
         last = asked.last.times(share)
         return replay(self.lookahead, self.law, asked.state, asked.tau, last)
-
-    def _limited(self, tau: Array) -> tuple[Array, bool]:
-        """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
-        if not all_finite(tau):
-            raise ArgumentError("the predicted forces are not finite")
-        if self.within_limits:
-            cut = self.actuation.clipped(tau)
-            return cut, bool((cut != tau).any())
-        return tau, bool((self.lookahead.simulator.effort.cut(tau) != tau).any())
 
     def _base(self, state: State) -> Array:
         """Forces (nv,) of the motors whose motion is not given."""

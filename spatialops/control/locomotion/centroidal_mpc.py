@@ -13,13 +13,21 @@ program with pyramids of friction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, all_finite, array, scalar, whole
-from spatialops.control.locomotion.centroidal_kernels import plan_kernel, program_kernel
-from spatialops.control.locomotion.force_horizon import NO_POINT, Room, force_horizon, room_of
+from spatialops._arrays import Array, ArrayLike, array, scalar, vector, whole
+from spatialops._compile.held import Held
+from spatialops.control.locomotion.centroidal_kernels import plan_ahead
+from spatialops.control.locomotion.centroidal_tables import (
+    Body,
+    ForcePlan,
+    Horizon,
+    Tables,
+    Wanted,
+    room_for,
+)
+from spatialops.control.locomotion.force_horizon import NO_POINT
 from spatialops.errors import ArgumentError
 
 
@@ -70,63 +78,6 @@ class HorizonWeights:
         return np.concatenate(parts[:2]), np.concatenate(parts[2:])
 
 
-class Body(NamedTuple):
-    """A robot as one body.
-
-    Attributes
-    ----------
-    mass : float
-        kg.
-    inertia : (3, 3) array
-        About the centre of mass, world axes, kg m^2.
-    coordinates, rates : (6,) arrays
-        (phi, c) now, rad and m, and their rates, of which those of phi are against the desired.
-    """
-
-    mass: float
-    inertia: Array
-    coordinates: Array
-    rates: Array
-
-
-class Horizon(NamedTuple):
-    """What is wanted over n steps.
-
-    Attributes
-    ----------
-    coordinates, rates : (n, 6) arrays
-        Desired (phi, c) and their rates at the steps' ends.
-    holds : (n, k) bool array
-        Which feet stand in each step.
-    feet : (n, k, 3) array
-        Where they do, m.
-    """
-
-    coordinates: Array
-    rates: Array
-    holds: Array
-    feet: Array
-
-
-class ForcePlan(NamedTuple):
-    """Forces, and the motion that belongs to them.
-
-    Attributes
-    ----------
-    forces : (n, k, 3) array
-        On each foot in each step, world axes, N.
-    coordinates, rates : (n + 1, 6) arrays
-        (phi, c) and their rates, now and at the steps' ends.
-    accelerations : (n, 6) array
-        In each step, rad/s^2 and m/s^2.
-    """
-
-    forces: Array
-    coordinates: Array
-    rates: Array
-    accelerations: Array
-
-
 class CentroidalMPC:
     """The best forces of a horizon, by model predictive control of one rigid body.
 
@@ -161,7 +112,7 @@ class CentroidalMPC:
 
     >>> import numpy as np
     >>> from spatialops.control import CentroidalMPC
-    >>> from spatialops.control.locomotion.centroidal_mpc import Body, Horizon
+    >>> from spatialops.control.locomotion.centroidal_tables import Body, Horizon
     >>> mpc = CentroidalMPC(steps=4)
     >>> low = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.29])
     >>> body = Body(10.0, 0.1 * np.eye(3), low, np.zeros(6))
@@ -188,19 +139,19 @@ class CentroidalMPC:
         self.most = scalar(most, "most", low=0.0, strict=True)
         self.gravity = scalar(gravity, "gravity", low=0.0)
         made = HorizonWeights() if weights is None else weights
-        self._of_coordinates, self._of_rates = made.stacked()
-        self._of_forces = scalar(made.force, "force", low=0.0, strict=True)
+        small = scalar(made.force, "force", low=0.0, strict=True)
+        self._numbers = np.array([self.dt, self.gravity, small])
+        self._weights = np.array(made.stacked())
         n = self.steps
         since = np.arange(n)[:, None] - np.arange(n)  # steps from the one that pushes
         rates = self.dt * (since >= 0)
         self._ahead = np.stack([np.where(since >= 0, self.dt**2 * (since + 0.5), 0.0), rates])
-        self._products = np.stack([X.T @ X for X in self._ahead])
-        self._rooms: dict[int, Room] = {}  # by the number of unknowns
         slope = self.friction / np.sqrt(2.0)
         sides = [[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]]
         self._cone = np.array([*([*side, slope] for side in sides), [0.0, 0.0, 1.0]])
         self._bounds = np.zeros((2, 5))
         self._bounds[1] = [*[np.inf] * 4, self.most]
+        self._held: dict[int, Held] = {}  # by the number of feet
 
     def __call__(self, body: Body, wanted: Horizon) -> ForcePlan:
         """Forces for a body and what is wanted of it.
@@ -223,39 +174,33 @@ class CentroidalMPC:
             For a horizon of another length, and a program that has no answer.
         """
         n = self.steps
-        if wanted.holds.shape[0] != n or wanted.coordinates.shape != (n, 6):
+        if wanted.holds.shape[0] != n:
             raise ArgumentError(f"wanted: expected {n} steps, got {len(wanted.holds)}")
         holds = np.ascontiguousarray(wanted.holds, dtype=np.int64)
-        count = int(holds.sum())
-        size = 3 * count
-        own = (
-            np.ascontiguousarray(wanted.coordinates, dtype=np.float64),
-            np.ascontiguousarray(wanted.rates, dtype=np.float64),
-            np.ascontiguousarray(wanted.feet, dtype=np.float64),
+        feet = holds.shape[1]
+        given = Wanted(
+            array(wanted.coordinates, (n, 6), "wanted.coordinates"),
+            array(wanted.rates, (n, 6), "wanted.rates"),
+            array(wanted.feet, (n, feet, 3), "wanted.feet"),
+            holds,
         )
-        inverse = np.asarray(body.mass * np.linalg.inv(body.inertia), dtype=np.float64)
-        given = body.coordinates, body.rates, inverse
-        numbers = self.dt, self.gravity, self._of_forces
-        weights = self._of_coordinates, self._of_rates
-        tables = self._ahead, self._products
-        turns, drifts = np.empty((count, 3, 3)), np.empty((3, n, 6))
-        H, c = np.empty((size, size)), np.empty(size)
-        program_kernel(numbers, given, own, holds, weights, tables, turns, drifts, (H, c))
-        x = self._solved(H, c)
-        forces = np.zeros((*holds.shape, 3))
-        found = ForcePlan(forces, np.empty((n + 1, 6)), np.empty((n + 1, 6)), np.empty((n, 6)))
-        weight = body.mass * self.gravity
-        plan_kernel((*numbers[:2], weight), given, holds, turns, self._ahead, x, found)
-        return found
-
-    def _solved(self, H: Array, c: Array) -> Array:
-        """Forces, relative to the weight, of the program."""
-        x = np.empty(len(c))
-        if not len(c):
-            return x
-        if len(c) not in self._rooms:
-            self._rooms[len(c)] = room_of(len(c), len(self._cone))
-        status = force_horizon(H, c, self._cone, self._bounds, x, self._rooms[len(c)])
-        if status == NO_POINT or not all_finite(x):
+        now = Body(
+            float(body.mass),
+            array(body.inertia, (3, 3), "body.inertia"),
+            vector(body.coordinates, 6, "body.coordinates"),
+            vector(body.rates, 6, "body.rates"),
+        )
+        rows = np.empty((n + 1, 6)), np.empty((n + 1, 6)), np.empty((n, 6))
+        plan = ForcePlan(np.empty((n, feet, 3)), *rows)
+        if feet not in self._held:
+            self._held[feet] = self._made(feet)
+        if plan_ahead(self._held[feet].address, now, given, plan) == NO_POINT:
             raise ArgumentError("wanted: the program of forces has no answer")
-        return x
+        return plan
+
+    def _made(self, feet: int) -> Held:
+        """Tables, and room for plans in which all feet stand all the time."""
+        room = room_for(feet * self.steps, self.steps, len(self._cone))
+        products = np.stack([X.T @ X for X in self._ahead])
+        given = self._numbers, self._weights, self._ahead, products, self._cone, self._bounds
+        return Held(Tables(*given, *room))

@@ -21,9 +21,6 @@ class Strides(NamedTuple):
     pace: Vec3  # forward, sideways, turning, m/s and rad/s
 
 
-Numbers = tuple[float, float, float, float, Vec3]  # those of `Strides`
-
-
 @inlined
 def hermite(
     s: float, duration: float, start: float, end: float, v_start: float, v_end: float
@@ -57,14 +54,13 @@ def ground(pace: Vec3, x: float, y: float) -> Pair:
 
 @kernel
 def feet_ahead(
-    numbers: Numbers, swing: Array, rest: Array, ends: Array, feet: Array, velocities: Array
+    n: Strides, swing: Array, rest: Array, ends: Array, feet: Array, velocities: Array
 ) -> None:
-    """Feet and velocities (legs, 3) against the base, one step on, in place.
+    """Feet and velocities (legs, 3 or more) against the base, one step on, in place.
 
     `swing` (legs,) is how much of its swing each will have done, negative where it will stand;
     `ends` (legs, 2) is where swings end.
     """
-    n = Strides(*numbers)
     for i in range(swing.size):
         x = feet[i, 0]
         y = feet[i, 1]

@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.jit import inlined, kernel, merged
+from spatialops.algebra.memory import matrix
 
 NO_POINT = -1
 
@@ -42,19 +41,33 @@ class Room(NamedTuple):
     on: IntArray  # (rows of all cones,) whether one is active
 
 
-def room_of(n: int, rows: int) -> Room:
-    """Memory for n unknowns whose cones have so many rows each."""
+@merged
+def floats_of(n: int) -> int:
+    """Numbers that the method works in, for n unknowns."""
+    return 3 * n * n + 5 * n + 1
+
+
+@merged
+def ints_of(n: int, rows: int) -> int:
+    """Integers, for cones of so many rows each."""
+    return n + rows * (n // 3)
+
+
+@inlined
+def room_in(floats: Array, ints: IntArray, n: int, rows: int) -> Room:
+    """Name the parts of two buffers."""
+    at = 3 * n * n
     return Room(
-        W=np.empty((n, n)),
-        S=np.empty((n, n)),
-        R=np.empty((n, n)),
-        y=np.empty(n),
-        w=np.empty(n),
-        z=np.empty(n),
-        r=np.empty(n),
-        u=np.empty(n + 1),
-        which=np.empty(n, dtype=np.int64),
-        on=np.empty(rows * (n // 3), dtype=np.int64),
+        matrix(floats, 0, n, n),
+        matrix(floats, n * n, n, n),
+        matrix(floats, 2 * n * n, n, n),
+        floats[at : at + n],
+        floats[at + n : at + 2 * n],
+        floats[at + 2 * n : at + 3 * n],
+        floats[at + 3 * n : at + 4 * n],
+        floats[at + 4 * n : at + 5 * n + 1],
+        ints[:n],
+        ints[n : ints_of(n, rows)],
     )
 
 
@@ -62,8 +75,8 @@ def room_of(n: int, rows: int) -> Room:
 def factor(A: Array, n: int) -> bool:
     """A = U^T U, the upper triangle in place; whether A is positive definite.
 
-    Rows are taken from those below by fours, so that entries there are read once for all four: 108
-    unknowns take 67 us in place of 146.
+    Four rows are taken from those below, two by two, so that entries are read once for all: 108
+    unknowns take half of the time that one by one take, as LAPACK does.
     """
     for k in range(0, n, 4):
         end = min(k + 4, n)
@@ -79,13 +92,34 @@ def factor(A: Array, n: int) -> bool:
             share = 1.0 / pivot
             for j in range(i + 1, n):
                 A[i, j] *= share
-        for i in range(end, n):
-            first, second = A[k, i], A[k + 1, i]
-            third, fourth = A[k + 2, i], A[k + 3, i]
-            for j in range(i, n):
-                taken = first * A[k, j] + second * A[k + 1, j]
-                A[i, j] -= taken + third * A[k + 2, j] + fourth * A[k + 3, j]
+        for i in range(end, n - 1, 2):
+            take_four(A, k, i, n)
+        if end < n and (n - end) % 2 == 1:
+            A[n - 1, n - 1] -= square_of_four(A, k, n - 1)
     return True
+
+
+@inlined
+def square_of_four(A: Array, k: int, i: int) -> float:
+    """Sum of squares of column i in four rows from k on."""
+    first, second = A[k, i], A[k + 1, i]
+    third, fourth = A[k + 2, i], A[k + 3, i]
+    return first * first + second * second + (third * third + fourth * fourth)
+
+
+@inlined
+def take_four(A: Array, k: int, i: int, n: int) -> None:
+    """Take four rows from k on from rows i and i + 1, right of the diagonal."""
+    first, second = A[k, i], A[k + 1, i]
+    third, fourth = A[k + 2, i], A[k + 3, i]
+    other_first, other_second = A[k, i + 1], A[k + 1, i + 1]
+    other_third, other_fourth = A[k + 2, i + 1], A[k + 3, i + 1]
+    A[i, i] -= square_of_four(A, k, i)
+    for j in range(i + 1, n):
+        w, x = A[k, j], A[k + 1, j]
+        y, z = A[k + 2, j], A[k + 3, j]
+        A[i, j] -= first * w + second * x + (third * y + fourth * z)
+        A[i + 1, j] -= other_first * w + other_second * x + (other_third * y + other_fourth * z)
 
 
 @inlined
@@ -188,7 +222,7 @@ def let_go(room: Room, q: int, at: int) -> None:
 
 @kernel
 def force_horizon(H: Array, c: Array, K: Array, bounds: Array, x: Array, room: Room) -> int:
-    """Solve the program into x (n,); steps, or `NO_POINT`. H (n, n) is lost.
+    """Solve the program into x (n,); steps, or `NO_POINT`. The upper triangle of H (n, n) is lost.
 
     K (k, 3) are rows of each cone, `bounds` (2, k) low and high ones.
     """

@@ -63,11 +63,12 @@ class Gait:
         (feet,) array
             As a part of the period, in [0, 1).
         """
-        return np.asarray((time / self.period - self._touchdown) % 1.0)
+        return np.asarray((time / self.period - self.landings) % 1.0)
 
     @cached_property
-    def _touchdown(self) -> Array:
-        return np.asarray(self.touchdown)
+    def landings(self) -> Array:
+        """`touchdown` as an array (feet,)."""
+        return np.array(self.touchdown, dtype=np.float64)
 
     def standing(self, time: float) -> BoolArray:
         """Which feet stand.

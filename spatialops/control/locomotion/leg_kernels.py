@@ -8,10 +8,11 @@ smallest motion, of legs with fewer the nearest.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import spatialops._layout as layout
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import cross, dot, mat3, minus, plus_scaled, vec3
 from spatialops.dynamics.kinematics import axis_of, poses_kernel
@@ -36,6 +37,8 @@ class LegTables(NamedTuple):
         Coordinates, the base's neutral.
     places, joints : (legs, n) int arrays
         Of the legs' joints in q and in v; -1 behind the last of a leg that has fewer.
+    order : (count,) int array
+        Where the joints are in (legs, n), in the order of the velocities.
     node_links, offsets : (legs,) and (legs, 3) arrays
         The feet.
     work : (nv, 64) array
@@ -55,6 +58,7 @@ class LegTables(NamedTuple):
     q: Array
     places: IntArray
     joints: IntArray
+    order: IntArray
     node_links: IntArray
     offsets: Array
     work: Array
@@ -66,13 +70,9 @@ class LegTables(NamedTuple):
     factor: Array
 
 
-Arrays = tuple[Any, ...]  # those of `LegTables`: a plain tuple is faster on its way in
-
-
-@kernel
-def feet_at(tables: Arrays, angles: Array) -> int:
+@held
+def feet_at(t: LegTables, angles: Array) -> int:
     """Where the feet are at joint angles (legs, n), and how joints move them."""
-    t = LegTables(*tables)
     status = place_feet(t, angles)
     foot_jacobians(t)
     return status
@@ -211,9 +211,11 @@ def step_to(t: LegTables, wanted: Array, attitudes: Array, found: Array, left: f
 
 
 @kernel
-def reach_for(tables: Arrays, wanted: Array, attitudes: Array, found: Array, rounds: int) -> float:
-    """Damped Newton's method from the angles `found` while it comes nearer; what is left."""
-    t = LegTables(*tables)
+def reach(t: LegTables, wanted: Array, attitudes: Array, found: Array, rounds: int) -> float:
+    """Damped Newton's method from the angles `found` while it comes nearer; what is left.
+
+    Feet are at `found` after it.
+    """
     place_feet(t, found)
     left = largest_error(t, wanted, attitudes)
     for _ in range(rounds):
@@ -223,9 +225,16 @@ def reach_for(tables: Arrays, wanted: Array, attitudes: Array, found: Array, rou
         joint_rates(t.J, t.error, t.rates, t.factor)
         missed = step_to(t, wanted, attitudes, found, left)
         if not missed < left:
+            place_feet(t, found)
             break
         for i in range(found.shape[0]):
             for j in range(found.shape[1]):
                 found[i, j] = t.trial[i, j]
         left = missed
     return left
+
+
+@held
+def reach_for(t: LegTables, wanted: Array, attitudes: Array, found: Array, rounds: int) -> float:
+    """The same for Python."""
+    return reach(t, wanted, attitudes, found, rounds)

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._compile.held import Held
 from spatialops.control.locomotion.leg_kernels import (
     LegTables,
     feet_at,
@@ -94,7 +95,14 @@ class Legs:
         self.angles: IntArray = angles.reshape(shape)
         self._order = np.argsort(flat)
         self._tables = self._made_tables()
-        self._bodies = self._body_frames()
+        self._held = Held(self._tables)
+        self.bodies = self._body_frames()
+
+    @property
+    def address(self) -> int:
+        """Where the tables are described, for functions made by `held`."""
+        address: int = self._held.address
+        return address
 
     def _own_joints(self, base: str) -> list[IntArray]:
         """Velocities that move each foot, but for those of the base."""
@@ -115,8 +123,9 @@ class Legs:
             tree=model.tree,
             links=model.links,
             q=model.neutral(),
-            places=self._wide(self.angles, -1),
-            joints=self._wide(self.joints, -1),
+            places=self.wide(self.angles, -1),
+            joints=self.wide(self.joints, -1),
+            order=np.flatnonzero(self._there)[self._order],
             node_links=nodes.links,
             offsets=nodes.offsets,
             work=np.empty((model.nv, layout.WORK_COLUMNS)),
@@ -134,7 +143,7 @@ class Legs:
             Node(node.body, point) for node in self.nodes for point in (*np.eye(3), np.zeros(3))
         ]
         offsets = np.asarray(self.model.resolve(corners).offsets).reshape(-1, 4, 3)
-        return np.asarray((offsets[:, :3] - offsets[:, 3:]).swapaxes(1, 2))
+        return np.ascontiguousarray((offsets[:, :3] - offsets[:, 3:]).swapaxes(1, 2))
 
     def _link_attitudes(self) -> Array:
         """Attitudes (legs, 3, 3) of kernel links, where feet were placed."""
@@ -142,8 +151,21 @@ class Legs:
         turned: Array = self._tables.work[self.links, first : first + 9].reshape(-1, 3, 3)
         return turned
 
-    def _wide(self, values: N, rest: float) -> N:
-        """Of every joint, as (legs, n); `rest` behind the last one of a leg that has fewer."""
+    def wide(self, values: N, rest: float) -> N:
+        """Numbers of joints as (legs, n), whatever their number in each leg.
+
+        Parameters
+        ----------
+        values : array
+            Of the shape of `joints`.
+        rest : float
+            What stands behind the last joint of a leg that has fewer.
+
+        Returns
+        -------
+        (legs, n) array
+            The same where all legs have as many joints.
+        """
         if values.shape == self._there.shape:
             return values
         result: N = np.full_like(values, rest, shape=self._there.shape)
@@ -155,7 +177,7 @@ class Legs:
         return np.asarray(wide[self._there].reshape(self.joints.shape))
 
     def _given(self, angles: ArrayLike) -> Array:
-        return self._wide(array(angles, self.joints.shape, "angles", finite=True), 0.0)
+        return self.wide(array(angles, self.joints.shape, "angles", finite=True), 0.0)
 
     def in_order(self, values: Array) -> Array:
         """Numbers of joints in the order of the velocities, which need not be that of the feet.
@@ -202,7 +224,7 @@ class Legs:
         (legs, 3) array
             In the base's frame, m.
         """
-        feet_at(tuple(self._tables), self._given(angles))
+        feet_at(self.address, self._given(angles))
         return self._tables.points.copy()
 
     def attitudes(self, angles: ArrayLike) -> Array:
@@ -219,7 +241,7 @@ class Legs:
             Rotation matrices to the base's axes.
         """
         self.positions(angles)
-        return np.asarray(self._link_attitudes() @ self._bodies)
+        return np.asarray(self._link_attitudes() @ self.bodies)
 
     def jacobians(self, angles: ArrayLike) -> Array:
         """Velocities of the feet against the base per joint velocity.
@@ -272,14 +294,14 @@ class Legs:
         n = len(self.nodes)
         wanted = array(feet, (n, 3), "feet", finite=True)
         found = self._given(angles).copy()
-        turned = self._bodies
+        turned = self.bodies
         if attitudes is not None:
             given = array(attitudes, (n, 3, 3), "attitudes", finite=True)
-            turned = given @ self._bodies.swapaxes(1, 2)
+            turned = given @ self.bodies.swapaxes(1, 2)
         elif self.soles:
             self.positions(angles)
             turned = self._link_attitudes()
-        left = reach_for(tuple(self._tables), wanted, turned, found, rounds)
+        left = reach_for(self.address, wanted, np.ascontiguousarray(turned), found, rounds)
         return self._of_joints(found), left
 
     def rates(self, jacobians: Array, velocities: Array) -> Array:

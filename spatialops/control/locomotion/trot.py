@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._compile.held import Held
 from spatialops.control.joint_tracking import Reference
-from spatialops.control.locomotion.foot_paths import feet_ahead, hermite
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.locomotion.leg_kinematics import Legs
+from spatialops.control.locomotion.trot_step import Beat, Walk, walk_on
+from spatialops.errors import ArgumentError
 from spatialops.tree.state import State
 
 Command = Callable[[float, State], ArrayLike]
@@ -49,6 +51,11 @@ class Trot:
     missed : float
         m by which feet could not reach their places at the last call.
 
+    Raises
+    ------
+    ArgumentError
+        For a posture that does not fit, or a gait of another number of feet.
+
     References
     ----------
     [Z] 7.2.1 and figure 7.
@@ -79,14 +86,13 @@ class Trot:
         self.command = command
         self.dt = dt
         self.gait = Gait() if gait is None else gait
-        self.change = np.array([change, change, _TURNS * change])
-        self._angles = np.array(stance, dtype=np.float64)
-        self.rest = legs.positions(self._angles)
-        self.feet, self._ends = self.rest.copy(), self.rest[:, :2].copy()
-        self._pace, self._velocities = np.zeros(3), np.zeros_like(self.rest)
-        self._rates = np.zeros(legs.joints.shape)
-        self._level = legs.attitudes(self._angles)  # of soles that are not turned
-        self._turned = np.zeros((len(self.rest), 2))  # angle and rate of each
+        if len(self.gait.touchdown) != len(legs.nodes):
+            raise ArgumentError(
+                f"gait: expected a phase for each of {len(legs.nodes)} feet, "
+                f"got {len(self.gait.touchdown)}"
+            )
+        self._walk = _begun(legs, stance, np.array([change, change, _TURNS * change]))
+        self._held = Held(self._walk)
         self.missed = 0.0
 
     def __call__(self, time: float, state: State) -> Reference:
@@ -104,23 +110,13 @@ class Trot:
         Reference
             Arrays (n,) in the order of the velocities.
         """
-        wanted = np.asarray(self.command(time, state), dtype=np.float64)
-        most = self.change * self.dt
-        self._pace += np.minimum(np.maximum(wanted - self._pace, -most), most)
-        angles, rates = self._angles, self._rates
-        self.feet, self._velocities = self._ahead(time)
-        velocities = self._velocities
-        attitudes = None
-        if self.legs.soles:
-            self._turned = self._turned_ahead(time)
-            attitudes = self._attitudes()
-            turning = np.zeros_like(velocities)
-            turning[:, 2] = self._turned[:, 1]
-            velocities = np.hstack([velocities, turning])
-        self._angles, self.missed = self.legs.inverse(self.feet, angles, attitudes)
-        self._rates = self.legs.rates(self.legs.jacobians(self._angles), velocities)
-        parts = (angles, rates, (self._rates - rates) / self.dt)
-        return Reference(*map(self.legs.in_order, parts))
+        wanted = array(self.command(time, state), (3,), "command", finite=True)
+        gait = self.gait
+        beat = Beat(float(time), self.dt, gait.period, gait.duty, gait.step_height)
+        joints = np.empty((3, self.legs.joints.size))
+        tables = self.legs.address, self._held.address
+        self.missed = walk_on(*tables, beat, gait.landings, wanted, joints)
+        return Reference(joints[0], joints[1], joints[2])
 
     def standing(self, time: float) -> IntArray:
         """Links of the feet whose contacts the gait means to keep: they stand, or come down.
@@ -141,40 +137,25 @@ class Trot:
         kept: IntArray = self.legs.links[(swing < 0.0) | (swing > 0.5)]
         return kept
 
-    def _ahead(self, time: float) -> tuple[Array, Array]:
-        """Feet and their velocities against the base, one step on."""
-        gait, then = self.gait, time + self.dt
-        forward, sideways, turning = self._pace.tolist()
-        pace = forward, sideways, turning
-        times = float(self.dt), float(gait.stance_time), float(gait.swing_time)
-        strides = (*times, float(gait.step_height), pace)
-        swing = gait.swing_or_before(then)
-        feet, velocities = self.feet.copy(), self._velocities.copy()
-        feet_ahead(strides, swing, self.rest, self._ends, feet, velocities)
-        return feet, velocities
 
-    def _turned_ahead(self, time: float) -> Array:
-        """Angles of soles about the vertical, and their rates (legs, 2), one step on."""
-        gait = self.gait
-        then = time + self.dt
-        rate = -float(self._pace[2])  # of the ground against the base
-        swing = gait.swing(then)
-        found = self._turned.copy()
-        for i, stands in enumerate(gait.standing(then)):
-            if stands:
-                found[i] = found[i, 0] + self.dt * rate, rate
-                continue
-            left = float((1.0 - swing[i]) * gait.swing_time) + self.dt
-            end = -0.5 * gait.stance_time * rate
-            angle, speed = found[i].tolist()
-            found[i] = hermite(self.dt / left, left, angle, end, speed, rate)
-        return found
-
-    def _attitudes(self) -> Array:
-        """Attitudes (legs, 3, 3) of soles."""
-        cosine = np.cos(self._turned[:, 0])
-        sine = np.sin(self._turned[:, 0])
-        turned = self._level.copy()
-        turned[:, 0] = cosine[:, None] * self._level[:, 0] - sine[:, None] * self._level[:, 1]
-        turned[:, 1] = sine[:, None] * self._level[:, 0] + cosine[:, None] * self._level[:, 1]
-        return turned
+def _begun(legs: Legs, stance: ArrayLike, change: Array) -> Walk:
+    """Feet at rest in a posture."""
+    given = array(stance, legs.joints.shape, "stance", finite=True)
+    rest = legs.positions(given)
+    angles = legs.wide(given, 0.0).copy()
+    count = len(rest)
+    return Walk(
+        pace=np.zeros(3),
+        change=change,
+        rest=rest,
+        feet=rest.copy(),
+        velocities=np.zeros((count, 6 if legs.soles else 3)),
+        ends=rest[:, :2].copy(),
+        swing=np.zeros(count),
+        turned=np.zeros((count, 2)),
+        level=legs.attitudes(given),
+        bodies=legs.bodies,
+        attitudes=np.zeros((count, 3, 3)),
+        angles=angles,
+        rates=np.zeros(angles.shape),
+    )

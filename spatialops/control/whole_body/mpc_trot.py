@@ -15,9 +15,11 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, scalar, vector
+from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
-from spatialops.control.locomotion.centroidal_mpc import Body, CentroidalMPC, ForcePlan, Horizon
+from spatialops.control.locomotion.centroidal_mpc import CentroidalMPC
+from spatialops.control.locomotion.centroidal_tables import Body, ForcePlan, Horizon
 from spatialops.control.locomotion.contact_schedule import ContactSchedule
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.motors import Motors
@@ -137,6 +139,7 @@ class MpcTrotController(SafeController):
         self._center = CenterOfMassTask()
         room = (3, 3), (1,), (3,), (6,), (count, 3), (3, JACOBIAN + model.nv)
         self._now = Now(*(np.zeros(shape) for shape in room))
+        self._seen = Held(self._now)
         self._see(stance)
         now = self._now
         upright = _about_up(now.heading[0])
@@ -158,6 +161,7 @@ class MpcTrotController(SafeController):
             now.feet.copy(),
             np.ones(count, dtype=np.int64),
         )
+        self._kept = Held(self._steps)
         self._goals = np.zeros((2, 3, 3))  # of attitude and centre
         self._room = np.empty((3, 3, 3))
         self._planned = np.inf  # when, s
@@ -199,7 +203,7 @@ class MpcTrotController(SafeController):
 
     def _command(self, time: float, state: State) -> Explanation:
         self._see(state)
-        step_kernel(float(time), self._numbers(), self._now, self._steps)
+        step_kernel(*self._tables(), float(time), self._numbers())
         if not 0.0 <= time - self._planned < self.mpc.dt - _EARLY:
             self._replan(time, state)
         self._follow(time)
@@ -231,10 +235,15 @@ class MpcTrotController(SafeController):
         q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
         work = model.workspace()
         base = self._q.start + 3, self._v.start
-        status = see_kernel((model.tree, model.links, work), q, v, base, self._nodes, self._now)
+        mechanism = model.tree, model.links, work
+        status = see_kernel(self._seen.address, mechanism, q, v, base, self._nodes)
         if status != layout.OK or not all_finite(self._now.rates):
             raise not_finite(q=q, v=v)
         model.spare.append(work)
+
+    def _tables(self) -> tuple[int, int]:
+        """Where the robot and its steps are described."""
+        return self._seen.address, self._kept.address
 
     def _numbers(self) -> Pace:
         """The gait as it is, at the pace that was asked for last."""
@@ -256,9 +265,9 @@ class MpcTrotController(SafeController):
         spin = centroidal_momentum_matrix(self.model, state.q)[:3, self._v][:, :3] @ now.rotation.T
         body = Body(self.model.mass, 0.5 * (spin + spin.T), np.empty(6), np.empty(6))
         moments = float(time), self.mpc.dt, self._height
-        own = self._numbers(), now, self._steps, self._turned
         wanted = coordinates, rates, holds, feet
-        horizon_kernel(moments, *own, wanted, (body.coordinates, body.rates))
+        own = self._numbers(), self._turned, wanted, (body.coordinates, body.rates)
+        horizon_kernel(*self._tables(), moments, *own)
         self.plan = self.mpc(body, Horizon(coordinates, rates, holds == 1, feet))
         self._planned, self._began = time, float(now.heading[0])
 

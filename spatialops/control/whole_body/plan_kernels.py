@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     dot,
@@ -92,17 +93,17 @@ def put_places(
             put3(feet[j], i, 0, place)
 
 
-@kernel
+@held
 def horizon_kernel(
-    moments: tuple[float, float, float],
-    pace: Pace,
     now: Now,
     steps: Steps,
+    moments: tuple[float, float, float],
+    pace: Pace,
     turned: Array,
     horizon: tuple[Array, Array, IntArray, Array],
     body: tuple[Array, Array],
-) -> None:
-    """What is wanted over the horizon, and the robot as one body.
+) -> int:
+    """What is wanted over the horizon, and the robot as one body; the number of steps.
 
     `moments` are the time of the command and the length of a step, s, and the height of the centre
     of mass, m; `turned` (2, 3, 3) the base at rest in the heading frame, and room. Found are
@@ -131,6 +132,7 @@ def horizon_kernel(
         body[1][c] = now.rates[c]
         body[1][3 + c] = now.rates[3 + c]
     body[1][2] -= pace.turning
+    return holds.shape[0]
 
 
 @kernel

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.held import held
+from spatialops._compile.jit import inlined
 from spatialops.algebra.vectors import (
     plus,
     plus_scaled,
@@ -69,14 +70,14 @@ def about_up(heading: float) -> Mat3:
     return (c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)
 
 
-@kernel
+@held
 def see_kernel(
+    now: Now,
     mechanism: tuple[IntArray, Array, Array],
     q: Array,
     v: Array,
     base: tuple[int, int],
     nodes: tuple[IntArray, Array],
-    now: Now,
 ) -> int:
     """What is seen of a robot whose base's quaternion and spin begin at `base` of q and v."""
     tree, links, work = mechanism
@@ -121,9 +122,10 @@ def landing(pace: Pace, now: Now, steps: Steps, i: int, left: float) -> Vec3:
     return place[0], place[1], pace.ground
 
 
-@kernel
-def step_kernel(time: float, pace: Pace, now: Now, steps: Steps) -> None:
-    """Goals of feet."""
+@held
+def step_kernel(now: Now, steps: Steps, time: float, pace: Pace) -> int:
+    """Goals of feet; how many of them stand."""
+    count = 0
     span = pace.period * (1.0 - pace.duty)
     for i in range(steps.touchdown.size):
         goal = steps.goals[i]
@@ -134,6 +136,7 @@ def step_kernel(time: float, pace: Pace, now: Now, steps: Steps) -> None:
             put3(goal, 2, 0, (0.0, 0.0, 0.0))
             put3(steps.ends, i, 0, vec3(now.feet, i, 0))
             steps.stood[i] = 1
+            count += 1
             continue
         s = (phase - pace.duty) / (1.0 - pace.duty)
         if steps.stood[i] == 1:
@@ -151,3 +154,4 @@ def step_kernel(time: float, pace: Pace, now: Now, steps: Steps) -> None:
         goal[0, 2] += 16.0 * h * r * r
         goal[1, 2] += 32.0 * h * r * (1.0 - 2.0 * s) / span
         goal[2, 2] += 32.0 * h * (1.0 - 6.0 * r) / (span * span)
+    return count

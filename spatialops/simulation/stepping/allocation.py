@@ -84,7 +84,7 @@ def _mechanism(scene: Scene, joints: JointRows) -> Parts:
 def _forces(scene: Scene) -> Parts:
     """Springs, actuators, and what acts from outside."""
     model, elements = scene.model, scene.elements
-    borne = model.compensation.any()
+    borne = bool(model.borne)
     return {
         "element_ints": elements.ints,
         "elements": elements.floats,

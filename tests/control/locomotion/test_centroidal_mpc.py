@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spatialops.control import CentroidalMPC, HorizonWeights
-from spatialops.control.locomotion.centroidal_mpc import Body, Horizon
+from spatialops.control.locomotion.centroidal_tables import Body, Horizon
 from spatialops.errors import ArgumentError
 
 MASS = 12.0

@@ -36,7 +36,7 @@ def walked(count, swing_of, pace):
     ends = REST[:, :2].copy()
     strides = Strides(1e-3, 0.2, 0.1, 0.05, pace)
     for k in range(count):
-        feet_ahead(tuple(strides), swing_of(k), REST, ends, feet, velocities)
+        feet_ahead(strides, swing_of(k), REST, ends, feet, velocities)
     return feet, velocities, ends
 
 

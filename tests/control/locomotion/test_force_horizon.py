@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from spatialops.contact.qp import QuadraticProgram, by_daqp
-from spatialops.control.locomotion.force_horizon import NO_POINT, force_horizon, room_of
+from spatialops.control.locomotion.force_horizon import (
+    NO_POINT,
+    floats_of,
+    force_horizon,
+    ints_of,
+    room_in,
+)
 
 CONE = np.array(
     [[-1.0, 0.0, 0.35], [1.0, 0.0, 0.35], [0.0, -1.0, 0.35], [0.0, 1.0, 0.35], [0.0, 0.0, 1.0]]
@@ -14,7 +20,10 @@ BOUNDS = np.array([[0.0] * 5, [np.inf] * 4 + [1.5]])
 
 def solved(H, c):
     x = np.empty(len(c))
-    steps = force_horizon(H.copy(), c, CONE, BOUNDS, x, room_of(len(c), len(CONE)))
+    rows = len(CONE)
+    floats, ints = np.empty(floats_of(len(c))), np.empty(ints_of(len(c), rows), dtype=np.int64)
+    room = room_in(floats, ints, len(c), rows)
+    steps = force_horizon(np.triu(H), c, CONE, BOUNDS, x, room)
     return steps, x
 
 

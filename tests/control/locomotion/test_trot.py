@@ -5,6 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.control import Gait, Legs, Trot
+from spatialops.errors import ArgumentError
 
 
 def test_standing_feet_move_with_the_ground():
@@ -88,3 +89,30 @@ def test_references_are_in_the_order_of_the_velocities():
         )
         assert np.abs(reference.q - robot.state.q[7:]).max() > 0.01
         assert legs.in_order(legs.by_legs(reference.v)).tolist() == reference.v.tolist()
+
+
+def test_a_gait_of_other_feet_is_refused():
+    robot = so.models.quadruped()
+    legs = Legs(robot.model, robot.feet)
+    stance = robot.state.q[legs.angles]
+    with pytest.raises(ArgumentError, match="a phase for each of 4 feet, got 2"):
+        Trot(legs, stance, lambda t, state: (0.0,) * 3, dt=1e-3, gait=Gait(touchdown=(0.0, 0.5)))
+
+
+def test_a_command_that_is_not_finite_is_not_remembered():
+    robot = so.models.quadruped()
+    legs = Legs(robot.model, robot.feet)
+    asked = [(0.2, 0.0, 0.0)]
+    trots = [
+        Trot(legs, robot.state.q[legs.angles], lambda time, state: asked[0], dt=1e-3)
+        for _ in range(2)
+    ]
+    for k in range(5):
+        wanted = trots[0](k * 1e-3, robot.state)
+        asked[0] = (np.nan, 0.0, 0.0)
+        with pytest.raises(ArgumentError, match="command"):
+            trots[1](k * 1e-3, robot.state)
+        asked[0] = (0.2, 0.0, 0.0)
+        found = trots[1](k * 1e-3, robot.state)
+        assert found.q.tolist() == wanted.q.tolist()
+        assert found.a.tolist() == wanted.a.tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._compile.held import Held
 from spatialops.contact.friction import directions
 from spatialops.contact.newton.islands import new_buffers
 from spatialops.contact.newton.rows import NewtonRoom
@@ -78,7 +79,7 @@ class CompiledCommand:
         others = np.setdiff1d(np.arange(model.nv), given)
         limits = lookahead.simulator.effort.limit.copy()
         limits.flags.writeable = False  # as a model's are: another type is compiled again
-        self._robot = Robot(
+        robot = Robot(
             branches.tree,
             branches.constants,
             branches.workspace(),
@@ -91,7 +92,8 @@ class CompiledCommand:
             _STARTS,
             _newton_of(len(others), n_f),
         )
-        self._call = _call_of(model.nq, model.nv, len(given), n_f)
+        activations = lookahead.activation(lookahead.simulator.scene.state).size
+        self._call = _call_of((model.nq, model.nv, activations), len(given), n_f)
         self._call.numbers[:] = (
             0.0,
             horizon / lookahead.dt,
@@ -100,7 +102,8 @@ class CompiledCommand:
             memory,
             1.0 - reserve,
         )
-        self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law)
+        self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law, 0)
+        self._held = Held(robot), Held(self._call)
 
     def answer(
         self,
@@ -115,28 +118,34 @@ class CompiledCommand:
 
         `gain` becomes the one that was found.
         """
-        call = self._call._replace(
-            q=state.q,
-            activation=self.lookahead.activation(state),
-            names=last.names,
-            world=last.world,
-        )
+        known = len(last.names)
+        if known > MOST:
+            return None
+        call = self._call
+        call.q[:] = state.q
+        call.activation[:] = self.lookahead.activation(state)
+        call.names[:known] = last.names
+        call.world[:known] = last.world
         call.numbers[io.TIME] = state.time
         vectors = call.vectors
         vectors[io.Q_DOT] = state.v
         vectors[io.BASE] = base
         vectors[io.DEMAND, : len(demand)] = demand
         vectors[io.GAIN] = gain
-        call.options[io.STANDING] = stands is not None
+        options = call.options
+        options[io.KNOWN] = known
+        options[io.STANDING] = stands is not None
         if stands is not None:
             call.stands[:] = stands
-        if command_held(self.lookahead.address, self._robot, call) != ANSWERED:
+        robot, held = self._held
+        if command_held(self.lookahead.address, robot.address, held.address) != ANSWERED:
             return None
         gain[:] = vectors[io.GAIN]
         return _answer_of(call)
 
 
 def _answer_of(call: Call) -> Answer:
+    """What is in the tables; velocities and joint forces stay there until the next command."""
     m = int(call.counts[io.CONTACTS])
     vectors = call.vectors
     miss = float(call.report[io.MISS])
@@ -151,9 +160,9 @@ def _answer_of(call: Call) -> Answer:
     if miss:
         notes = (*notes, unsettled(miss))
     return Answer(
-        vectors[io.BEFORE].copy(),
-        vectors[io.AFTER].copy(),
-        vectors[io.TAU].copy(),
+        vectors[io.BEFORE],
+        vectors[io.AFTER],
+        vectors[io.TAU],
         call.impulses[:m].copy(),
         Remembered(call.acting[:m].copy(), call.pushes[:m].copy()),
         float(call.report[io.RESIDUAL]),
@@ -172,18 +181,19 @@ def _newton_of(columns: int, n_f: int) -> Newton:
     return Newton(new_buffers(room), places, np.zeros(2, dtype=np.int64), directions(n_f))
 
 
-def _call_of(nq: int, nv: int, n: int, n_f: int) -> Call:
-    """Empty tables."""
+def _call_of(state: tuple[int, int, int], n: int, n_f: int) -> Call:
+    """Empty tables for states of so many coordinates, velocities and activations."""
+    nq, nv, activations = state
     sizes = Sizes(MOST, nv, n)
     return Call(
         numbers=np.zeros(io.NUMBERS),
         options=np.zeros(io.OPTIONS, dtype=np.int64),
         vectors=np.zeros((io.VECTORS, nv)),
         q=np.zeros(nq),
-        activation=np.zeros(0),
+        activation=np.zeros(activations),
         stands=np.zeros(nv + 1, dtype=np.int64),
-        names=np.zeros((0, 3), dtype=np.int64),
-        world=np.zeros((0, 3)),
+        names=np.zeros((MOST, 3), dtype=np.int64),
+        world=np.zeros((MOST, 3)),
         floats=np.zeros(room_of(sizes) + _scratch(sizes, n_f)),
         ints=np.zeros(ints_of(MOST) + 20 * MOST + 4 * nv, dtype=np.int64),
         wanted=np.zeros(n),

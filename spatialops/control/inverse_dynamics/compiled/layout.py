@@ -18,7 +18,8 @@ COUNTS_GAIN = 2  # 1: Coriolis forces count on the gain, rounds are made until i
 STANDING = 3  # 1: demands give way to links that stand
 ALIGNED = 4  # times that contact frames are found again under the command
 LAW = 5  # see `contact.newton._layout`, or one of these:
-OPTIONS = 6
+KNOWN = 6  # contacts of the command before
+OPTIONS = 7
 
 DISSIPATION = 16
 RELEASED = 17

@@ -235,7 +235,7 @@ def put_last(call: Call, work: Workspace) -> None:
         names = posture.names[i]
         for c in range(3):
             work.round.last[3 * i + c] = 0.0
-        for k in range(call.names.shape[0]):
+        for k in range(call.options[io.KNOWN]):
             if (
                 call.names[k, 0] == names[of.NAME]
                 and call.names[k, 1] == names[of.NAME + 1]

@@ -42,8 +42,8 @@ class Call(NamedTuple):
     q: Array
     activation: Array
     stands: IntArray  # (nv + 1,) 1: links that stand; the last is the world
-    names: IntArray  # (k, 3) contacts of the command before
-    world: Array  # (k, 3) and their impulses, N s
+    names: IntArray  # (most, 3) contacts of the command before
+    world: Array  # (most, 3) and their impulses, N s
     floats: Array  # the buffers of `workspace`
     ints: IntArray
     wanted: Array  # (n,)
