@@ -67,9 +67,10 @@ def array(
     ):
         return values
     try:
-        if np.iscomplexobj(values):
+        given = np.asarray(values)
+        if given.dtype.kind == "c":
             raise TypeError("complex numbers")
-        result = np.array(values, dtype=np.float64, order="C", copy=None)
+        result = np.array(given, dtype=np.float64, order="C", copy=None)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f"{name}: expected numbers of shape {_text(shape)}, got {type(values).__name__}"

@@ -19,7 +19,7 @@ from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
 from spatialops.control.locomotion.centroidal_mpc import CentroidalMPC
-from spatialops.control.locomotion.centroidal_tables import Body, ForcePlan, Horizon
+from spatialops.control.locomotion.centroidal_tables import Body, ForcePlan, Horizon, Wanted
 from spatialops.control.locomotion.contact_schedule import ContactSchedule
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.motors import Motors
@@ -164,6 +164,7 @@ class MpcTrotController(SafeController):
         self._kept = Held(self._steps)
         self._goals = np.zeros((2, 3, 3))  # of attitude and centre
         self._room = np.empty((3, 3, 3))
+        self._mass = model.mass
         self._planned = np.inf  # when, s
         self._began = 0.0  # heading of the plan
         self._pace = np.zeros(3)
@@ -262,13 +263,13 @@ class MpcTrotController(SafeController):
         n, k = self.mpc.steps, len(now.feet)
         coordinates, rates = np.empty((n, 6)), np.empty((n, 6))
         holds, feet = np.empty((n, k), dtype=np.int64), np.empty((n, k, 3))
-        spin = centroidal_momentum_matrix(self.model, state.q)[:3, self._v][:, :3] @ now.rotation.T
-        body = Body(self.model.mass, 0.5 * (spin + spin.T), np.empty(6), np.empty(6))
+        momentum = centroidal_momentum_matrix(self.model, state.q), self._v.start
+        body = Body(self._mass, np.empty((3, 3)), np.empty(6), np.empty(6))
         moments = float(time), self.mpc.dt, self._height
-        wanted = coordinates, rates, holds, feet
-        own = self._numbers(), self._turned, wanted, (body.coordinates, body.rates)
-        horizon_kernel(*self._tables(), moments, *own)
-        self.plan = self.mpc(body, Horizon(coordinates, rates, holds == 1, feet))
+        wanted = Wanted(coordinates, rates, feet, holds)
+        given = moments, self._numbers(), self._turned, momentum
+        horizon_kernel(*self._tables(), *given, wanted, body)
+        self.plan = self.mpc(body, Horizon(coordinates, rates, holds, feet))
         self._planned, self._began = time, float(now.heading[0])
 
     def _follow(self, time: float) -> None:

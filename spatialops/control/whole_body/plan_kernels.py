@@ -22,6 +22,7 @@ from spatialops.algebra.vectors import (
     times,
     vec3,
 )
+from spatialops.control.locomotion.centroidal_tables import Body, Wanted
 from spatialops.control.task_space.rotation_coordinates import (
     mat3_of,
     rotation_vector_kernel,
@@ -93,6 +94,19 @@ def put_places(
             put3(feet[j], i, 0, place)
 
 
+@inlined
+def put_inertia(now: Now, momentum: tuple[Array, int], inertia: Array) -> None:
+    """That about the centre of mass, from the momentum of spins in the base's axes."""
+    A, base = momentum
+    for a in range(3):
+        for b in range(3):
+            total = 0.0
+            for c in range(3):
+                total += A[a, base + c] * now.rotation[b, c]
+                total += A[b, base + c] * now.rotation[a, c]
+            inertia[a, b] = 0.5 * total
+
+
 @held
 def horizon_kernel(
     now: Now,
@@ -100,18 +114,19 @@ def horizon_kernel(
     moments: tuple[float, float, float],
     pace: Pace,
     turned: Array,
-    horizon: tuple[Array, Array, IntArray, Array],
-    body: tuple[Array, Array],
+    momentum: tuple[Array, int],
+    horizon: Wanted,
+    body: Body,
 ) -> int:
     """What is wanted over the horizon, and the robot as one body; the number of steps.
 
     `moments` are the time of the command and the length of a step, s, and the height of the centre
-    of mass, m; `turned` (2, 3, 3) the base at rest in the heading frame, and room. Found are
-    desired coordinates and rates (n, 6), which feet stand (n, k), and where (n, k, 3); and (phi, c)
-    and their rates, against the desired (6,).
+    of mass, m; `turned` (2, 3, 3) the base at rest in the heading frame, and room; `momentum` the
+    centroidal momentum matrix (6, nv), and where the base's spin is among its columns.
     """
     time, dt, height = moments
-    coordinates, rates, holds, feet = horizon
+    coordinates, rates = horizon.coordinates, horizon.rates
+    holds = horizon.holds
     heading = now.heading[0]
     place = now.center[0], now.center[1], height
     for j in range(coordinates.shape[0]):
@@ -124,14 +139,15 @@ def horizon_kernel(
         for i in range(steps.touchdown.size):
             phase = ((time + (j + 0.5) * dt) / pace.period - steps.touchdown[i]) % 1.0
             holds[j, i] = 1 if phase < pace.duty else 0
-    put_places(pace, steps, (heading, dt * pace.turning), coordinates, holds, feet)
+    put_places(pace, steps, (heading, dt * pace.turning), coordinates, holds, horizon.feet)
     wanted = times(about_up(heading), mat3_of(turned[0]))
-    put_vector(times(mat3_of(now.rotation), transposed(wanted)), turned[1], body[0])
+    put_vector(times(mat3_of(now.rotation), transposed(wanted)), turned[1], body.coordinates)
+    put_inertia(now, momentum, body.inertia)
     for c in range(3):
-        body[0][3 + c] = now.center[c]
-        body[1][c] = now.rates[c]
-        body[1][3 + c] = now.rates[3 + c]
-    body[1][2] -= pace.turning
+        body.coordinates[3 + c] = now.center[c]
+        body.rates[c] = now.rates[c]
+        body.rates[3 + c] = now.rates[3 + c]
+    body.rates[2] -= pace.turning
     return holds.shape[0]
 
 
