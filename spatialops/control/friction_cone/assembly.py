@@ -14,6 +14,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike
 from spatialops.control.friction_cone.assembly_kernel import (
+    NOT_FINITE,
     SOFT_POSTURE,
     STRICT,
     TRADE_OFF,
@@ -25,6 +26,7 @@ from spatialops.control.friction_cone.assembly_kernel import (
 from spatialops.control.friction_cone.force_program import ForceProgram
 from spatialops.control.friction_cone.optimality import Rows
 from spatialops.control.projected.control_state import ControlState
+from spatialops.errors import ArgumentError
 
 _LEAST_LOAD = 1e-3  # N; a contact's where nothing weighs and nothing presses
 _NOTHING = np.zeros(0)
@@ -106,6 +108,8 @@ class Assembly:
             np.empty(scratch_of(tasks, k, p, len(at.state.v))),
             np.empty(places_of(tasks, p), dtype=np.int64),
         )
+        if count == NOT_FINITE:
+            raise ArgumentError("a force program holds NaN or infinity")
         H, g, E, e, *others = rows
         return ForceProgram.of_rows(Rows(H, g, E[:count], e[:count], *others), self.names)
 

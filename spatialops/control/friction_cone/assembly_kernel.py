@@ -18,7 +18,7 @@ from spatialops.algebra.column_reflections import (
     whole_eights,
 )
 from spatialops.algebra.memory import matrix
-from spatialops.control.friction_cone.optimality import Rows
+from spatialops.control.friction_cone.optimality import Rows, are_finite
 from spatialops.control.projected.control_kernel import Controls, controls_of, own_numbers
 from spatialops.control.projected.projection_kernel import projected_of
 
@@ -26,6 +26,8 @@ from spatialops.control.projected.projection_kernel import projected_of
 STRICT = 0
 SOFT_POSTURE = 1
 TRADE_OFF = 2
+
+NOT_FINITE = -1
 
 # Singular values that count as zero.
 _RANK = 1e-8  # of tasks, relative to the largest
@@ -429,7 +431,7 @@ def assembly_kernel(
     floats: Array,
     ints: IntArray,
 ) -> int:
-    """`put_program` of a state whose tables, see `controls_of`, are in `known`.
+    """`put_program` of a state whose tables, see `controls_of`, are in `known`; or `NOT_FINITE`.
 
     `given`, `places` and `rows` are the arrays of `Given`, `Places` and `Rows`.
     """
@@ -447,4 +449,7 @@ def assembly_kernel(
         put_wanted(own, controls, floats[:n], posture)
     put_load(own.numbers, controls.f)
     tables = tables_of(own, controls, internal, posture)
-    return put_program(which, tables, Places(*places), program, floats[n + wants :], ints)
+    count = put_program(which, tables, Places(*places), program, floats[n + wants :], ints)
+    H, g, E, e, D, d, K, k, mu, scales = program
+    found = H, g, E[:count], e[:count], D, d, K, k, mu, scales
+    return count if are_finite(found) else NOT_FINITE

@@ -98,7 +98,7 @@ class ForceProgram:
 
     @classmethod
     def of_rows(cls, rows: Rows, names: tuple[str, ...]) -> ForceProgram:
-        """A program from arrays that are known to fit.
+        """A program from arrays that are known to fit, and to be finite.
 
         Parameters
         ----------
@@ -111,14 +111,7 @@ class ForceProgram:
         -------
         ForceProgram
             Of these arrays themselves.
-
-        Raises
-        ------
-        ArgumentError
-            For NaN or infinity.
         """
-        if not are_finite(tuple(rows)):
-            raise ArgumentError("a force program holds NaN or infinity")
         program = object.__new__(cls)
         program.__dict__.update(rows._asdict(), names=names)
         return program

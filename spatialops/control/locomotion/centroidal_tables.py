@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops._compile.jit import inlined, merged
 from spatialops.algebra.memory import matrix
 from spatialops.control.locomotion.force_horizon import floats_of, ints_of
@@ -51,7 +51,7 @@ class Horizon(NamedTuple):
     ----------
     coordinates, rates : (n, 6) arrays
         Desired (phi, c) and their rates at the steps' ends.
-    holds : (n, k) bool array
+    holds : (n, k) array of bool or int
         Which feet stand in each step.
     feet : (n, k, 3) array
         Where they do, m.
@@ -59,7 +59,7 @@ class Horizon(NamedTuple):
 
     coordinates: Array
     rates: Array
-    holds: Array
+    holds: BoolArray | IntArray
     feet: Array
 
 
