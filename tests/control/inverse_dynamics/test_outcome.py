@@ -30,7 +30,8 @@ def motors():
 @pytest.mark.parametrize("size", [0.1, 30.0])
 def test_forces_are_cut_and_accelerations_compared(motors, cuts, size):
     rng = np.random.default_rng(0)
-    nv, n, rows = 18, len(motors), motors.rows
+    nv = 18
+    n, rows = len(motors), motors.rows
     effort = np.full(nv, 5.0)
     judge = Judge(motors, effort, DT)
     before, after, base = rng.normal(size=(3, nv))
