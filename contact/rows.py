@@ -128,10 +128,11 @@ def square_of(rows: SparseRows, i: int, j: int) -> float:
     """Square of the length of row j of contact i: an entry of the diagonal of W."""
     width = width_of(rows.places, i)
     start = rows.places[i, START] + j * width
-    total = 0.0
-    for k in range(start, start + width):
-        total += rows.entries[k] * rows.entries[k]
-    return total
+    squares = zeros()
+    for k in range(0, width, WIDTH):
+        part = load_first(rows.entries, start + k, width - k)
+        squares = squares + part * part
+    return total(squares)
 
 
 @inlined

@@ -21,6 +21,8 @@ import math
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH
+from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_factors import factor_blocks
 from spatialops.contact.newton.block_substitution import substitute_blocks
@@ -84,11 +86,14 @@ def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, eps: float, 
     e_x, e_y, g = sliding(scratch.friction, i)
     g *= rows.friction[i]
     own = rows.L.places[i, START]
-    for k in range(width):
-        normal = rows.L.entries[own + k]
-        side = e_x * rows.L.entries[own + width + k] + e_y * rows.L.entries[own + 2 * width + k]
-        scratch.rho[0, start + k] = share * normal
-        scratch.gamma[start + k] = share * (normal + g * side)
+    entries = rows.L.entries
+    for k in range(0, width, WIDTH):
+        few = width - k
+        normal = load_first(entries, own + k, few)
+        side = e_x * load_first(entries, own + width + k, few)
+        side = side + e_y * load_first(entries, own + 2 * width + k, few)
+        store_first(scratch.rho[0], start + k, few, share * normal)
+        store_first(scratch.gamma, start + k, few, share * (normal + g * side))
     return count + 1
 
 
@@ -107,9 +112,13 @@ def put_row(
     share = scratch.vectors[at.SHARE, count]
     x, y = share * along[0], share * along[1]
     own = rows.L.places[i, START]
-    for k in range(width):
-        first, second = rows.L.entries[own + width + k], rows.L.entries[own + 2 * width + k]
-        scratch.rho[0, start + k] = scratch.gamma[start + k] = x * first + y * second
+    entries = rows.L.entries
+    for k in range(0, width, WIDTH):
+        few = width - k
+        row = x * load_first(entries, own + width + k, few)
+        row = row + y * load_first(entries, own + 2 * width + k, few)
+        store_first(scratch.rho[0], start + k, few, row)
+        store_first(scratch.gamma, start + k, few, row)
     return count + 1
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.simd import WIDTH, load, spread, store
+from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store
+from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.contact.newton.rows import (
     BATCH,
     ContactRows,
@@ -38,47 +39,65 @@ def factor_dense(rows: ContactRows, eps: float, count: int, scratch: NewtonScrat
     total = count if by_columns else columns
     for low in range(0, total, BATCH):
         inner = min(BATCH, total - low)
-        clear(dense, n, inner)
-        for c in range(count):
-            if by_columns:
-                if low <= c < low + inner:
-                    spread_unknown(rows, scratch, c, c - low)
-            else:
+        begin_spans(dense, inner)
+        if by_columns:
+            for c in range(low, low + inner):
+                spread_unknown(rows, scratch, c, c - low)
+        else:
+            clear(dense, inner)
+            for c in range(count):
                 spread_columns(rows, scratch, c, (low, low + inner))
-        add_product(dense, n, inner)
+        add_product(dense, n)
     factor(dense, n)
 
 
 @inlined
 def begin(dense: DenseScratch, n: int, eps: float) -> None:
     """eps I."""
-    for i in range(n):
-        for j in range(whole_registers(n)):
+    for i in range(whole_registers(n)):
+        for j in range(dense.M.shape[1]):
             dense.M[i, j] = 0.0
+    for i in range(n):
         dense.M[i, i] = eps
 
 
 @inlined
-def clear(dense: DenseScratch, n: int, inner: int) -> None:
-    """No entry of this batch yet."""
-    for i in range(n):
-        for k in range(inner):
-            dense.left[i, k] = 0.0
+def clear(dense: DenseScratch, inner: int) -> None:
+    """No entry of this batch of columns yet."""
     for k in range(inner):
-        for j in range(whole_registers(n)):
+        for j in range(dense.left.shape[1]):
+            dense.left[k, j] = 0.0
+    for k in range(inner):
+        for j in range(dense.right.shape[1]):
             dense.right[k, j] = 0.0
 
 
 @inlined
+def begin_spans(dense: DenseScratch, inner: int) -> None:
+    """No line of this batch has any entry yet."""
+    for b in range(dense.span.shape[1]):
+        dense.span[0, b], dense.span[1, b] = inner, 0
+
+
+@inlined
 def spread_unknown(rows: ContactRows, scratch: NewtonScratch, c: int, place: int) -> None:
-    """Rows of unknown c, for (G^T R)^T = R^T G: rho in a column on the left, gamma in a row."""
+    """Rows of unknown c, for (G^T R)^T = R^T G: rho on the left, gamma on the right."""
     places, i = rows.L.places, scratch.contacts[c]
-    at = scratch.starts[c]
+    dense, at = scratch.dense, scratch.starts[c]
+    left, right = dense.left[place], dense.right[place]
+    rho, gamma = scratch.rho[0], scratch.gamma
+    whole = places[i, FIRST_A] == 0  # what is behind the first tree's entries is none, also before
+    for k in range(0, scratch.y.size, WIDTH):
+        few = places[i, COUNT_A] - k if whole else 0
+        store_first(left, k, WIDTH, load_first(rho, at + k, few))
+        store_first(right, k, WIDTH, load_first(gamma, at + k, few))
     for side in range(2):
         first, size = places[i, FIRST_A + 2 * side], places[i, COUNT_A + 2 * side]
-        for k in range(size):
-            scratch.dense.left[first + k, place] = scratch.rho[0, at + k]
-            scratch.dense.right[place, first + k] = scratch.gamma[at + k]
+        for k in range(0, size if side == 1 or not whole else 0, WIDTH):
+            store_first(left, first + k, size - k, load_first(rho, at + k, size - k))
+            store_first(right, first + k, size - k, load_first(gamma, at + k, size - k))
+        for b in range(first // WIDTH, whole_registers(first + size) // WIDTH if size > 0 else 0):
+            extend(dense, b, place, place + 1)
         at += size
 
 
@@ -88,81 +107,131 @@ def spread_columns(
 ) -> None:
     """What rows of unknown c have in some columns, for (R G^T)^T = G R^T."""
     places, i = rows.L.places, scratch.contacts[c]
-    at = scratch.starts[c]
+    dense, at = scratch.dense, scratch.starts[c]
     for side in range(2):
         first, size = places[i, FIRST_A + 2 * side], places[i, COUNT_A + 2 * side]
-        for k in range(max(first, batch[0]), min(first + size, batch[1])):
-            scratch.dense.left[c, k - batch[0]] = scratch.gamma[at + k - first]
-            scratch.dense.right[k - batch[0], c] = scratch.rho[0, at + k - first]
+        low, high = max(first, batch[0]), min(first + size, batch[1])
+        for k in range(low, high):
+            dense.left[k - batch[0], c] = scratch.gamma[at + k - first]
+            dense.right[k - batch[0], c] = scratch.rho[0, at + k - first]
+        if low < high:
+            extend(dense, c // WIDTH, low - batch[0], high - batch[0])
         at += size
 
 
+@inlined
+def extend(dense: DenseScratch, register: int, low: int, high: int) -> None:
+    """Let the span of a register of columns take in these lines."""
+    dense.span[0, register] = min(dense.span[0, register], low)
+    dense.span[1, register] = max(dense.span[1, register], high)
+
+
 @kernel
-def add_product(dense: DenseScratch, n: int, inner: int) -> None:
-    """M += left right, four rows at a time."""
-    M = dense.M
+def add_product(dense: DenseScratch, n: int) -> None:
+    """M += left^T right, eight rows at a time, where both have entries."""
+    M, span = dense.M, dense.span
     left, right = dense.left, dense.right
-    whole = n - n % 4
     for j in range(0, n, WIDTH):
-        for i in range(0, whole, 4):
+        for i in range(0, n, WIDTH):
             a = load(M, i, j)
             b = load(M, i + 1, j)
             c = load(M, i + 2, j)
             d = load(M, i + 3, j)
-            for k in range(inner):
+            e = load(M, i + 4, j)
+            f = load(M, i + 5, j)
+            g = load(M, i + 6, j)
+            h = load(M, i + 7, j)
+            low = max(span[0, i // WIDTH], span[0, j // WIDTH])
+            for k in range(low, min(span[1, i // WIDTH], span[1, j // WIDTH])):
                 row = load(right, k, j)
-                a = a + spread(left, i, k) * row
-                b = b + spread(left, i + 1, k) * row
-                c = c + spread(left, i + 2, k) * row
-                d = d + spread(left, i + 3, k) * row
+                a = a + spread(left, k, i) * row
+                b = b + spread(left, k, i + 1) * row
+                c = c + spread(left, k, i + 2) * row
+                d = d + spread(left, k, i + 3) * row
+                e = e + spread(left, k, i + 4) * row
+                f = f + spread(left, k, i + 5) * row
+                g = g + spread(left, k, i + 6) * row
+                h = h + spread(left, k, i + 7) * row
             store(M, i, j, a)
             store(M, i + 1, j, b)
             store(M, i + 2, j, c)
             store(M, i + 3, j, d)
-        for i in range(whole, n):
-            a = load(M, i, j)
-            for k in range(inner):
-                a = a + spread(left, i, k) * load(right, k, j)
-            store(M, i, j, a)
+            store(M, i + 4, j, e)
+            store(M, i + 5, j, f)
+            store(M, i + 6, j, g)
+            store(M, i + 7, j, h)
 
 
 @kernel
 def factor(dense: DenseScratch, n: int) -> None:
     """P M = L U in place; the diagonal is inverted, and zero where nothing is left to divide by.
 
-    `order` has the rows in their new order. Multipliers of a column stand in `line` behind zeros,
-    so that what has been eliminated before, in the same register, stays.
+    `order` has the rows in their new order. Columns are eliminated by twos, from all others in one
+    pass. In the register of the diagonal multipliers stand behind zeros, so that what has been
+    eliminated before stays.
     """
-    M, line = dense.M, dense.line
+    M = dense.M
     for i in range(n):
         dense.order[i] = i
-    for c in range(n):
-        put_pivot(dense, n, c)
-        pivot = M[c, c]
-        inverse = 1.0 / pivot if pivot != 0.0 else 0.0
+    for c in range(0, n, 2):
         low = c - c % WIDTH
-        for i in range(low, c + 1):
-            line[0, i - low] = 0.0
-        for i in range(c + 1, n):
-            M[c, i] *= inverse
-            line[0, i - low] = M[c, i]
+        put_pivot(dense, n, c)
+        inverse = divide_column(M, n, c)
+        if c + 1 < n:
+            x, multipliers = spread(M, c + 1, c), below(M, c)
+            store(M, c + 1, low, load(M, c + 1, low) - x * multipliers)
+            for i in range(low + WIDTH, n, WIDTH):
+                store(M, c + 1, i, load(M, c + 1, i) - x * load(M, c, i))
+            put_pivot(dense, n, c + 1)
+            second = divide_column(M, n, c + 1)
+            take_two(M, n, c)
+            M[c + 1, c + 1] = second
         M[c, c] = inverse
-        for i in range(n, whole_registers(n)):
-            line[0, i - low] = 0.0
-        for j in range(c + 1, n):
-            factor_j = spread(M, j, c)
-            for i in range(low, n, WIDTH):
-                store(M, j, i, load(M, j, i) - factor_j * load(line, 0, i - low))
+
+
+@inlined
+def divide_column(M: Array, n: int, c: int) -> float:
+    """Multipliers of column c; the inverse of its pivot, or zero."""
+    inverse = 1.0 / M[c, c] if M[c, c] != 0.0 else 0.0
+    low = c - c % WIDTH
+    after = below(M, c)
+    store(M, c, low, load(M, c, low) - after + inverse * after)
+    for i in range(low + WIDTH, n, WIDTH):
+        store(M, c, i, inverse * load(M, c, i))
+    return inverse
+
+
+@inlined
+def below(M: Array, c: int) -> Lanes:
+    """What is below the diagonal in column c, in the register of that; zeros above."""
+    low = c - c % WIDTH
+    return load(M, c, low) - load_first(M[c], low, c + 1 - low)
+
+
+@inlined
+def take_two(M: Array, n: int, c: int) -> None:
+    """Take columns c and c + 1 of L, times what others have in their rows, from all behind them."""
+    low = c - c % WIDTH
+    one = below(M, c)
+    other = below(M, c + 1)
+    for j in range(c + 2, n):
+        x = spread(M, j, c)
+        moved = load(M, j, low) - x * one
+        store(M, j, low, moved)
+        y = spread(M, j, c + 1)
+        store(M, j, low, moved - y * other)
+        for i in range(low + WIDTH, n, WIDTH):
+            store(M, j, i, load(M, j, i) - x * load(M, c, i) - y * load(M, c + 1, i))
 
 
 @inlined
 def put_pivot(dense: DenseScratch, n: int, c: int) -> None:
     """Exchange rows, whose entries stand in a column here, so that the largest is the pivot."""
     M, order = dense.M, dense.order
-    best = c
+    best, most = c, abs(M[c, c])
     for i in range(c + 1, n):
-        if abs(M[c, i]) > abs(M[c, best]):
-            best = i
+        if abs(M[c, i]) > most:
+            best, most = i, abs(M[c, i])
     if best == c:
         return
     order[c], order[best] = order[best], order[c]

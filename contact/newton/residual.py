@@ -94,10 +94,11 @@ def friction_residual(
     pressing = max(p[3 * presser_of(rows, i)], 0.0)
     left = s * limit_of(rows, i, pressing) - b_first - b_second
     worst = abs(min(most * sigma, left))
-    for k in range(sides):
-        beta = (b_first if k == first else 0.0) + (b_second if k == second else 0.0)
-        worst = max(worst, abs(min(most * beta, along(corners, k, v[j + 1], v[j + 2]) + sigma)))
-    return worst
+    # Of corners without a share the slack is not negative, by what sigma is.
+    slack = along(corners, first, v[j + 1], v[j + 2]) + sigma
+    worst = max(worst, abs(min(most * b_first, slack)))
+    slack = along(corners, second, v[j + 1], v[j + 2]) + sigma
+    return max(worst, abs(min(most * b_second, slack)))
 
 
 @inlined
@@ -133,11 +134,12 @@ def shares(corners: Array, x: float, y: float) -> tuple[int, int, float, float]:
     if sides == 2:
         return 0, 1, max(x, 0.0), max(-x, 0.0)
     best, height = 0, -1.0
+    start = here = along(corners, 0, x, y)
     for k in range(sides):
-        after = k + 1 if k + 1 < sides else 0
-        toward = along(corners, k, x, y) + along(corners, after, x, y)
-        if toward > height:
-            best, height = k, toward
+        ahead = along(corners, k + 1, x, y) if k + 1 < sides else start
+        if here + ahead > height:
+            best, height = k, here + ahead
+        here = ahead
     after = (best + 1) % sides
     a_x, a_y = corners[best, 0], corners[best, 1]
     c_x, c_y = corners[after, 0], corners[after, 1]

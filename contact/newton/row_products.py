@@ -1,53 +1,51 @@
 """Products with L and its transpose: what contacts move, y = L^T p, and how fast, v = u + L y.
 
 Rows of a pile are short, and kept as they are. Those of a small problem are spread out over all
-columns once, L and L^T as tables: sums of their lines are in registers of eight numbers, whereas in
-the product of a short row with y every sum waits for the one before.
+columns once, with their zeros, so that both products go through lines of whole registers.
 """
 
 from __future__ import annotations
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.simd import WIDTH, load, store, zeros
+from spatialops.algebra.simd import WIDTH, load, zeros
+from spatialops.algebra.simd_parts import load_first, store_first, total
 from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonScratch,
     is_spread,
-    whole_registers,
 )
 from spatialops.contact.rows import (
     COUNT_A,
+    COUNT_B,
     FIRST_A,
+    FIRST_B,
     START,
     add_impulses,
     velocities_of,
     width_of,
 )
 
-_AT_ONCE = 4  # registers
+_AT_ONCE = 2  # registers
 
 
 @kernel
 def spread_out(rows: ContactRows, scratch: NewtonScratch) -> None:
-    """The tables L and L^T of a problem that is small enough."""
+    """The table L of a problem that is small enough."""
     if not is_spread(rows):
         return
-    L, L_T = scratch.spread.L, scratch.spread.L_T
-    n, columns = 3 * rows.friction.size, scratch.y.size
-    for i in range(n):
-        for k in range(whole_registers(columns)):
+    L = scratch.spread.L
+    places, entries = rows.L.places, rows.L.entries
+    for i in range(3 * rows.friction.size):
+        for k in range(L.shape[1]):
             L[i, k] = 0.0
-    for k in range(columns):
-        for i in range(whole_registers(n)):
-            L_T[k, i] = 0.0
-    places = rows.L.places
-    for i in range(n):
+    for i in range(3 * rows.friction.size):
         start = places[i // 3, START] + i % 3 * width_of(places, i // 3)
         for side in range(2):
             first, count = places[i // 3, FIRST_A + 2 * side], places[i // 3, COUNT_A + 2 * side]
-            for k in range(count):
-                L[i, first + k] = L_T[first + k, i] = rows.L.entries[start + k]
+            for k in range(0, count, WIDTH):
+                few = count - k
+                store_first(L[i], first + k, few, load_first(entries, start + k, few))
             start += count
 
 
@@ -57,7 +55,7 @@ def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonSc
     if not is_spread(rows):
         add_impulses(rows.L, p, y)
         return
-    add_lines(scratch.spread.L, p, scratch.spread.sums, y)
+    add_lines(scratch.spread.L, p, y)
 
 
 @inlined
@@ -66,35 +64,49 @@ def multiply(rows: ContactRows, y: Array, v: Array, scratch: NewtonScratch) -> N
     if not is_spread(rows):
         velocities_of(rows.L, y, v)
         return
-    add_lines(scratch.spread.L_T, y, scratch.spread.sums, v)
+    along_lines(scratch.spread.L, rows.L.places, y, v)
 
 
 @kernel
-def add_lines(table: Array, x: Array, sums: Array, out: Array) -> None:
-    """Sums over i of x_i table[i], as many as `out` has; `sums` has whole registers."""
-    n, at_once = out.size, _AT_ONCE * WIDTH
-    whole = n - n % at_once
-    for j in range(0, whole, at_once):
+def add_lines(L: Array, p: Array, y: Array) -> None:
+    """y = L^T p: three lines at a time, whose sums do not wait for each other."""
+    for j in range(0, y.size, _AT_ONCE * WIDTH):
+        more = j + WIDTH if j + WIDTH < y.size else j
         a = zeros()
         b = zeros()
         c = zeros()
         d = zeros()
-        for i in range(x.size):
-            a = a + x[i] * load(table, i, j)
-            b = b + x[i] * load(table, i, j + WIDTH)
-            c = c + x[i] * load(table, i, j + 2 * WIDTH)
-            d = d + x[i] * load(table, i, j + 3 * WIDTH)
-        store(sums, 0, j, a)
-        store(sums, 0, j + WIDTH, b)
-        store(sums, 0, j + 2 * WIDTH, c)
-        store(sums, 0, j + 3 * WIDTH, d)
-    for j in range(whole, n, WIDTH):
+        e = zeros()
+        f = zeros()
+        for i in range(0, p.size, 3):
+            a = a + p[i] * load(L, i, j)
+            b = b + p[i + 1] * load(L, i + 1, j)
+            c = c + p[i + 2] * load(L, i + 2, j)
+            d = d + p[i] * load(L, i, more)
+            e = e + p[i + 1] * load(L, i + 1, more)
+            f = f + p[i + 2] * load(L, i + 2, more)
+        store_first(y, j, y.size - j, a + b + c)
+        store_first(y, more, y.size - more, d + e + f)
+
+
+@kernel
+def along_lines(L: Array, places: IntArray, y: Array, v: Array) -> None:
+    """v = L y, the three lines of a contact side by side, as far as they reach."""
+    for i in range(v.size // 3):
+        last = places[i, FIRST_A] + places[i, COUNT_A]
+        if places[i, COUNT_B] > 0:
+            last = max(last, places[i, FIRST_B] + places[i, COUNT_B])
         a = zeros()
-        for i in range(x.size):
-            a = a + x[i] * load(table, i, j)
-        store(sums, 0, j, a)
-    for j in range(n):
-        out[j] = sums[0, j]
+        b = zeros()
+        c = zeros()
+        for k in range(0, last, WIDTH):
+            moved = load_first(y, k, y.size - k)
+            a = a + moved * load(L, 3 * i, k)
+            b = b + moved * load(L, 3 * i + 1, k)
+            c = c + moved * load(L, 3 * i + 2, k)
+        v[3 * i] = total(a)
+        v[3 * i + 1] = total(b)
+        v[3 * i + 2] = total(c)
 
 
 @inlined

@@ -58,21 +58,23 @@ class Problem(NamedTuple):
 
 
 class DenseScratch(NamedTuple):
-    """What a dense linear problem of n unknowns is put together and factored in."""
+    """What a dense linear problem of n unknowns is put together and factored in.
 
-    M: Array  # (n, n), by columns; rows of whole registers
-    left: Array  # (n, BATCH)
+    n is of whole registers, as are the lines of all tables.
+    """
+
+    M: Array  # (n, n), by columns
+    left: Array  # (BATCH, n), transposed
     right: Array  # (BATCH, n)
-    line: Array  # (1, n + 8)
+    line: Array  # (2, n + 8)
     order: IntArray  # (n,) of rows after pivoting
+    span: IntArray  # (2, n / 8) where each register of the columns of `left` begins and ends
 
 
 class SpreadScratch(NamedTuple):
     """The rows with their zeros, of `row_products`."""
 
     L: Array  # (3 m, n), lines of whole registers
-    L_T: Array  # (n, 3 m)
-    sums: Array  # (1, the larger)
 
 
 class NewtonScratch(NamedTuple):
@@ -205,19 +207,20 @@ def newton_scratch(
 @inlined
 def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScratch:
     """The dense problem's part of the buffers."""
-    n = dense_size(room.m, room.widest)
-    width = whole_registers(n)
+    n = whole_registers(dense_size(room.m, room.widest))
     first = ints_of_rows(room)
+    last = first + n
     a = floats_of_rows(room)
-    b = a + n * width
-    c = b + n * BATCH
-    d = c + BATCH * width
+    b = a + n * n
+    c = b + BATCH * n
+    d = c + BATCH * n
     return DenseScratch(
-        floats[a:b].reshape(n, width),
-        floats[b:c].reshape(n, BATCH),
-        floats[c:d].reshape(BATCH, width),
-        floats[d : d + width + WIDTH].reshape(1, width + WIDTH),
-        ints[first : first + n],
+        floats[a:b].reshape(n, n),
+        floats[b:c].reshape(BATCH, n),
+        floats[c:d].reshape(BATCH, n),
+        floats[d : d + 2 * (n + WIDTH)].reshape(2, n + WIDTH),
+        ints[first:last],
+        ints[last : last + n // 4].reshape(2, n // WIDTH),
     )
 
 
@@ -233,13 +236,7 @@ def spread_scratch(floats: Array, room: NewtonRoom) -> SpreadScratch:
     rows, columns = spread_size(room)
     a = floats_of_rows(room) + floats_of_dense(room)
     b = a + rows * whole_registers(columns)
-    c = b + columns * whole_registers(rows)
-    d = c + whole_registers(max(rows, columns))
-    return SpreadScratch(
-        floats[a:b].reshape(rows, whole_registers(columns)),
-        floats[b:c].reshape(columns, whole_registers(rows)),
-        floats[c:d].reshape(1, d - c),
-    )
+    return SpreadScratch(floats[a:b].reshape(rows, whole_registers(columns)))
 
 
 @inlined
@@ -260,18 +257,17 @@ def floats_of_rows(room: NewtonRoom) -> int:
 @inlined
 def floats_of_dense(room: NewtonRoom) -> int:
     """Numbers of a dense linear problem."""
-    n = dense_size(room.m, room.widest)
-    width = whole_registers(n)
-    return n * (width + BATCH) + BATCH * width + width + WIDTH
+    n = whole_registers(dense_size(room.m, room.widest))
+    return n * (n + 2 * BATCH) + 2 * (n + WIDTH)
 
 
 def newton_room(room: NewtonRoom) -> tuple[int, int]:
     """Whole numbers and numbers that `newton_scratch` cuts up."""
     rows, columns = spread_size(room)
-    spread = rows * whole_registers(columns) + columns * whole_registers(rows)
-    spread += whole_registers(max(rows, columns))
+    spread = rows * whole_registers(columns)
     floats = floats_of_rows(room) + floats_of_dense(room) + spread
-    return ints_of_rows(room) + dense_size(room.m, room.widest), floats
+    n = whole_registers(dense_size(room.m, room.widest))
+    return ints_of_rows(room) + n + n // 4, floats
 
 
 def new_blocks(room: NewtonRoom) -> tuple[IntArray, Array]:

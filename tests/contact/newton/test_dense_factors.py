@@ -11,8 +11,19 @@ from spatialops.contact.newton.active_rows import (
 )
 from spatialops.contact.newton.dense_factors import factor, substitute_dense
 from spatialops.contact.newton.row_products import spread_out
-from spatialops.contact.newton.rows import BATCH
+from spatialops.contact.newton.rows import BATCH, ContactRows
 from spatialops.contact.newton.statuses import find_parts, put_friction
+from spatialops.contact.rows import (
+    COUNT_A,
+    COUNT_B,
+    FIRST_A,
+    FIRST_B,
+    PLACE_COLUMNS,
+    START,
+    TREE_A,
+    TREE_B,
+    SparseRows,
+)
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
 CORNERS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
@@ -26,6 +37,12 @@ def problem(contacts, columns, rng):
     rows = contact_rows_of(
         L, rng.standard_normal(3 * contacts), zeros + 0.5, zeros, zeros.copy(), CORNERS
     )
+    return rows, scratch_with_statuses(rows)
+
+
+def scratch_with_statuses(rows):
+    """All press; every second sticks, the others slide."""
+    contacts = len(rows.friction)
     scratch = scratch_of(rows)
     find_parts(rows, scratch)
     spread_out(rows, scratch)
@@ -34,7 +51,41 @@ def problem(contacts, columns, rng):
     scratch.status[:, at.SIDE] = 0
     for i in range(1, contacts, 2):
         put_friction(scratch.friction, i, 1.0, 0.0, 1.0)
-    return rows, scratch
+    return scratch
+
+
+def short_rows(contacts, rng):
+    """Contacts of two trees of 21 and 14 columns, or between them, that reach to any of them."""
+    places = np.zeros((contacts, PLACE_COLUMNS), dtype=np.int64)
+    start = 0
+    for i, place in enumerate(places):
+        place[START], place[TREE_B] = start, -1
+        place[COUNT_A] = rng.integers(1, 22)
+        if i % 3 == 1:
+            place[TREE_A], place[FIRST_A] = 1, 21
+            place[COUNT_A] = rng.integers(1, 15)
+        if i % 3 == 2:
+            place[TREE_B], place[FIRST_B] = 1, 21
+            place[COUNT_B] = rng.integers(1, 15)
+        start += 3 * (place[COUNT_A] + place[COUNT_B])
+    L, trees = SparseRows(rng.standard_normal(start), places), np.array([0, 21, 35])
+    u, friction = rng.standard_normal(3 * contacts), np.full(contacts, 0.5)
+    return ContactRows(L, trees, u, friction, *np.zeros((2, contacts)), CORNERS, at.POLYGON)
+
+
+def assert_solved(rows, scratch, rng):
+    """The problem of the statuses is that of the dense rows, and its answer."""
+    count = gather_rows(rows, EPS, scratch)
+    rho, gamma = rho_and_gamma(rows)
+    assert count == len(rho)
+    right = rng.standard_normal(count)
+    factor_rows(rows, EPS, count, scratch)
+    scratch.vectors[at.RIGHT, :count] = right
+    answer_factors(rows, EPS, count, scratch)
+    A = rho @ gamma.T + EPS * np.eye(count)
+    x = scratch.vectors[at.STEP, :count]
+    expected = np.linalg.solve(A, right)
+    assert x == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
 
 
 def rho_and_gamma(rows):
@@ -54,17 +105,16 @@ def rho_and_gamma(rows):
 )
 def test_the_problem_of_statuses_is_solved(contacts, columns, rng):
     rows, scratch = problem(contacts, columns, rng)
-    count = gather_rows(rows, EPS, scratch)
-    rho, gamma = rho_and_gamma(rows)
-    assert count == len(rho)
-    right = rng.standard_normal(count)
-    factor_rows(rows, EPS, count, scratch)
-    scratch.vectors[at.RIGHT, :count] = right
-    answer_factors(rows, EPS, count, scratch)
-    A = rho @ gamma.T + EPS * np.eye(count)
-    x = scratch.vectors[at.STEP, :count]
-    expected = np.linalg.solve(A, right)
-    assert x == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
+    assert_solved(rows, scratch, rng)
+
+
+@pytest.mark.parametrize("contacts", [1, 5, 9, 24])
+def test_rows_may_be_short_and_of_two_trees(contacts, rng):
+    rows = short_rows(contacts, rng)
+    scratch = scratch_with_statuses(rows)
+    for part in scratch.dense[:3]:  # of problems before
+        part[:] = rng.standard_normal(part.shape)
+    assert_solved(rows, scratch, rng)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 30])
