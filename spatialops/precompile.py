@@ -21,7 +21,8 @@ from spatialops._compile import cache, shipped_code
 from spatialops._compile.apart import Apart
 from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused, say_nothing
-from spatialops._compile.stage import Reference, below, expect_stages, part_of
+from spatialops._compile.references import Reference
+from spatialops._compile.stage import below, expect_stages, part_of
 from spatialops._files import save_bytes
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.contact.cone.fallback_methods import climb

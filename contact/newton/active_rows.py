@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_factors import factor_blocks
@@ -31,6 +32,8 @@ from spatialops.contact.newton.dense_factors import (
 )
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
 from spatialops.contact.newton.rows import (
+    ROWS,
+    SCRATCH,
     ContactRows,
     NewtonScratch,
     contacts_of,
@@ -213,7 +216,7 @@ def component(scratch: NewtonScratch, c: int, vector: Array) -> float:
     return e_x * vector[3 * i + 2] - e_y * vector[3 * i + 1]
 
 
-@kernel
+@late(ROWS, types.float64, types.int64, VECTOR, VECTOR, SCRATCH)
 def solve_rows(
     rows: ContactRows, eps: float, count: int, p: Array, centre: Array, scratch: NewtonScratch
 ) -> None:

@@ -8,9 +8,12 @@ the product of a short row with y every sum waits for the one before.
 from __future__ import annotations
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import VECTOR, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, load, store, zeros
 from spatialops.contact.newton.rows import (
+    ROWS,
+    SCRATCH,
     ContactRows,
     NewtonScratch,
     is_spread,
@@ -97,7 +100,7 @@ def add_lines(table: Array, x: Array, sums: Array, out: Array) -> None:
         out[j] = sums[0, j]
 
 
-@inlined
+@late(ROWS, VECTOR, VECTOR, SCRATCH)
 def put_velocities(rows: ContactRows, p: Array, v: Array, scratch: NewtonScratch) -> None:
     """Velocities u + L L^T p of the rows; y = L^T p stays in the scratch."""
     multiply_transposed(rows, p, scratch.y, scratch)

@@ -20,7 +20,8 @@ from numba.extending import NativeValue, intrinsic, unbox
 from spatialops._compile.apart import untold
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
-from spatialops._compile.stage import Reference, expect_stages
+from spatialops._compile.references import Reference
+from spatialops._compile.stage import expect_stages
 
 _WORDS, _WORDS_A_DIMENSION = 5, 2  # of what describes an array: see numba's `ArrayModel`
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, merged
-from spatialops._compile.stage import entered, refer, stage
+from spatialops._compile.references import refer
+from spatialops._compile.stage import entered, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
