@@ -21,7 +21,7 @@ from spatialops.contact.rows import START, add_entries, entries_dot, width_of
 
 
 @late(ROWS, types.int64, VECTOR, SCRATCH)
-def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> None:
+def sweep_contacts(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> None:
     """So many sweeps over all contacts, each solved alone: its normal, then its tangents."""
     y, squares = scratch.y, scratch.vectors[at.SQUARES]
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)

@@ -14,14 +14,14 @@ import spatialops as so
 from spatialops._compile.stage import part_of
 from spatialops.contact.newton.active_rows import factor_blocks, solve_rows, substitute_blocks
 from spatialops.contact.newton.block_structure import analyse
-from spatialops.contact.newton.central import central_impulses, sweep
+from spatialops.contact.newton.central import central_impulses, sweep_contacts
 from spatialops.contact.newton.islands import solve_island, solve_islands
 from spatialops.contact.newton.proximal import follow_ray, proximal_steps
 from spatialops.simulation.stepping.detection_stage import geom_contacts
 
 PARTS = (
     geom_contacts, solve_islands, central_impulses, proximal_steps, solve_rows,
-    solve_island, analyse, factor_blocks, substitute_blocks, sweep, follow_ray,
+    solve_island, analyse, factor_blocks, substitute_blocks, sweep_contacts, follow_ray,
 )
 
 def reached(scene):
