@@ -21,7 +21,8 @@ from spatialops._compile import cache, shipped_code
 from spatialops._compile.apart import Apart
 from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused, say_nothing
-from spatialops._compile.stage import Reference, below, expect_stages, part_of
+from spatialops._compile.references import Reference
+from spatialops._compile.stage import below, expect_stages, part_of
 from spatialops._files import save_bytes
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.contact.cone.fallback_methods import climb
@@ -32,8 +33,11 @@ from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.newton.active_rows import solve_rows
 from spatialops.contact.newton.central import central_impulses
-from spatialops.contact.newton.proximal import proximal_steps
+from spatialops.contact.newton.islands import solve_island, solve_islands
+from spatialops.contact.newton.proximal import proximal_steps, refined, solved_again
+from spatialops.contact.newton.row_products import put_velocities
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
@@ -109,6 +113,12 @@ _MET_IN_CONTACT = (
     after_contact,
     compress,
     solve_here,
+    put_velocities,
+    refined,
+    solve_rows,
+    solved_again,
+    solve_island,
+    solve_islands,
     central_impulses,
     proximal_steps,
 )

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH
 from spatialops.algebra.simd_parts import load_first, store_first
@@ -33,6 +34,8 @@ from spatialops.contact.newton.dense_factors import (
 )
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
 from spatialops.contact.newton.rows import (
+    ROWS,
+    SCRATCH,
     ContactRows,
     NewtonScratch,
     contacts_of,
@@ -222,7 +225,7 @@ def component(scratch: NewtonScratch, c: int, vector: Array) -> float:
     return e_x * vector[3 * i + 2] - e_y * vector[3 * i + 1]
 
 
-@kernel
+@late(ROWS, types.float64, types.int64, VECTOR, VECTOR, SCRATCH)
 def solve_rows(
     rows: ContactRows, eps: float, count: int, p: Array, centre: Array, scratch: NewtonScratch
 ) -> None:

@@ -14,12 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.lane_logic import where
 from spatialops.algebra.simd import WIDTH, load, spread, store
 from spatialops.algebra.simd_parts import load_first
 from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
 
 _AT_ONCE = 3  # rows of a product
@@ -28,7 +29,7 @@ _AT_ONCE = 3  # rows of a product
 _LANES = np.eye(WIDTH)
 
 
-@kernel
+@late(ROWS, types.float64, types.int64, SCRATCH)
 def factor_blocks(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """Factors of eps I + the sum of gamma rho^T over the unknowns."""
     blocks = scratch.blocks

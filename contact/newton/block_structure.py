@@ -11,8 +11,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
+import numpy as np
+
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import LIST, TABLE, late
 from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.references import Reference
 from spatialops.contact.rows import TREE_A, TREE_B
 
 _BITS = 32  # of each word: sums of such numbers never overflow
@@ -108,7 +113,13 @@ def structure_in(ints: IntArray, floats: Array, trees: int) -> BlockStructure:
     )
 
 
-@kernel
+BLOCK_STRUCTURE = Reference(
+    numba.typeof(structure_in(np.zeros(fixed_room(1) + 2, dtype=np.int64), np.zeros((1, 8)), 1))
+)
+"""Numba's type of its address."""
+
+
+@late(TABLE, LIST, BLOCK_STRUCTURE, LIST)
 def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of: IntArray) -> bool:
     """Order and structure for these contacts, and the block of the two trees of each.
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import LIST, VECTOR, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, load, zeros
 from spatialops.algebra.simd_parts import load_first, total
 from spatialops.contact.newton.block_factors import size_at
-from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
+from spatialops.contact.newton.block_structure import (
+    BLOCK_STRUCTURE,
+    BLOCKS,
+    DIAGONAL,
+    BlockStructure,
+    eights_of,
+)
 
 
-@kernel
+@late(LIST, BLOCK_STRUCTURE, VECTOR)
 def substitute_blocks(trees: IntArray, blocks: BlockStructure, y: Array) -> None:
     """Solve with the factors, in place of y."""
     places = trees.size - 1

@@ -21,7 +21,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import analyse
-from spatialops.contact.newton.gauss_seidel import sweep
+from spatialops.contact.newton.gauss_seidel import sweep_contacts
 from spatialops.contact.newton.interior_point import has_inside, interior_impulses
 from spatialops.contact.newton.path_following import can_be_followed, follow_path
 from spatialops.contact.newton.proximal import (
@@ -198,7 +198,7 @@ def attempts(
         for i in range(p.size):
             p[i] = 0.0 if cold else scratch.vectors[at.START, i]
         if _SWEEPS[k] > 0:
-            sweep(rows, _SWEEPS[k], p, scratch)
+            sweep_contacts(rows, _SWEEPS[k], p, scratch)
         limits = (int(longer * _IN_ALL[k]), int(longer * _ABOUT_ONE[k]), k == 0)
         count, residual = proximal_steps(
             problem,
@@ -303,7 +303,7 @@ def shaken(
     best = scratch.vectors[at.START]
     copy_into(best, p)
     for k in range(_SHAKES):
-        sweep(problem.rows, _SHAKING, p, scratch)
+        sweep_contacts(problem.rows, _SHAKING, p, scratch)
         count, residual = proximal_steps(
             problem,
             _SHAKEN_TERMS[k % _SHAKEN_TERMS.size],

@@ -6,10 +6,11 @@ It depends on the order of contacts, so that it comes only where nothing else ha
 from __future__ import annotations
 
 from spatialops._arrays import Array
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.apart import VECTOR, late, types
+from spatialops._compile.jit import inlined
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.row_products import put_velocities
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
+from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch, presser_of
 from spatialops.contact.newton.statuses import (
     is_dragged,
     limit_of,
@@ -19,8 +20,8 @@ from spatialops.contact.newton.statuses import (
 from spatialops.contact.rows import START, add_entries, entries_dot, width_of
 
 
-@kernel
-def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> None:
+@late(ROWS, types.int64, VECTOR, SCRATCH)
+def sweep_contacts(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> None:
     """So many sweeps over all contacts, each solved alone: its normal, then its tangents."""
     y, squares = scratch.y, scratch.vectors[at.SQUARES]
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)

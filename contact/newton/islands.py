@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.references import Reference, refer
 from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton.block_structure import lacks_room, structure_in, widest_of
-from spatialops.contact.newton.central import Aim
+from spatialops.contact.newton.central import AIM, Aim
 from spatialops.contact.newton.no_slip import impulses_of_law
 from spatialops.contact.newton.rows import (
+    ROWS,
     ContactRows,
     NewtonRoom,
     is_moment,
@@ -109,7 +113,11 @@ def islands_in(ints: IntArray, n: int, m: int) -> Islands:
     )
 
 
-@kernel
+BUFFERS = Reference(numba.typeof(new_buffers(NewtonRoom(1, 1, 3, 1, 1, 4))))
+"""Numba's type of their address."""
+
+
+@late(ROWS, AIM, VECTOR, BUFFERS)
 def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tuple[int, float]:
     """`impulses_of_law` of every island: iterations, negative where one began at zero again.
 
@@ -126,7 +134,7 @@ def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tu
             (buffers.block_ints, buffers.block_floats),
             room,
         )
-        return impulses_of_law(rows, 0.0, aim, p, scratch)
+        return impulses_of_law(rows, 0.0, aim, p, refer(scratch))
     islands = islands_in(buffers.island_ints, n, m)
     find_islands(rows.L.places, islands)
     fastest = 0.0
@@ -196,7 +204,7 @@ def label_of(places: IntArray, i: int, owners: IntArray) -> int:
     return owner_of(owners, tree) if tree >= 0 else owners.size
 
 
-@kernel
+@late(ROWS, types.int64, types.float64, AIM, VECTOR, BUFFERS)
 def solve_island(
     rows: ContactRows,
     k: int,
@@ -214,16 +222,18 @@ def solve_island(
     count = members.size
     floats = buffers.island_floats
     of_contacts = floats[size + 6 * count : size + 9 * count].reshape(3, count)
-    island = ContactRows(
-        SparseRows(floats[:size], islands.places[:count]),
-        islands.trees[: trees + 1],
-        floats[size : size + 3 * count],
-        of_contacts[0],
-        of_contacts[1],
-        of_contacts[2],
-        rows.corners,
-        rows.law,
-        islands.moments[: put_moments(rows, members, islands)],
+    island = refer(
+        ContactRows(
+            SparseRows(floats[:size], islands.places[:count]),
+            islands.trees[: trees + 1],
+            floats[size : size + 3 * count],
+            of_contacts[0],
+            of_contacts[1],
+            of_contacts[2],
+            rows.corners,
+            rows.law,
+            islands.moments[: put_moments(rows, members, islands)],
+        )
     )
     own = floats[size + 3 * count : size + 6 * count]
     copy_contacts(rows, p, members, island, own)
@@ -241,7 +251,7 @@ def solve_island(
         ),
     )
     anew = Aim(aim.warm, aim.tolerance, aim.attempts, False)  # scratch is that of all islands
-    iterations, residual = impulses_of_law(island, fastest, anew, own, scratch)
+    iterations, residual = impulses_of_law(island, fastest, anew, own, refer(scratch))
     for c in range(count):
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]

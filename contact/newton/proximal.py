@@ -26,6 +26,7 @@ from spatialops.contact.newton.residual import FOUND, residual_of, rounding, spe
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
 from spatialops.contact.newton.rows import (
     PROBLEM,
+    ROWS,
     SCRATCH,
     ContactRows,
     NewtonScratch,
@@ -145,7 +146,7 @@ def proximal_steps(
     return iteration, least
 
 
-@kernel
+@late(ROWS, types.float64, VECTOR, SCRATCH)
 def solved_again(rows: ContactRows, fastest: float, p: Array, scratch: NewtonScratch) -> float:
     """Residual of p, from that of nearly the same problem by its statuses and factors.
 
@@ -218,7 +219,7 @@ def stays(rows: ContactRows, before: float, residual: float) -> bool:
     return turns_on(rows) and abs(residual - before) <= _SAME * residual
 
 
-@kernel
+@late(PROBLEM, types.float64, types.int64, types.float64, VECTOR, SCRATCH)
 def refined(
     problem: Problem,
     eps: float,
@@ -247,7 +248,7 @@ def refined(
     return residual
 
 
-@kernel
+@late(ROWS, VECTOR, SCRATCH)
 def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
     """Go on along p - centre to where velocities are least, or a status changes before.
 

@@ -7,10 +7,13 @@ columns once, with their zeros, so that both products go through lines of whole 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import VECTOR, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, load, zeros
 from spatialops.algebra.simd_parts import load_first, store_first, total
 from spatialops.contact.newton.rows import (
+    ROWS,
+    SCRATCH,
     ContactRows,
     NewtonScratch,
     is_spread,
@@ -109,7 +112,7 @@ def along_lines(L: Array, places: IntArray, y: Array, v: Array) -> None:
         v[3 * i + 2] = total(c)
 
 
-@inlined
+@late(ROWS, VECTOR, VECTOR, SCRATCH)
 def put_velocities(rows: ContactRows, p: Array, v: Array, scratch: NewtonScratch) -> None:
     """Velocities u + L L^T p of the rows; y = L^T p stays in the scratch."""
     multiply_transposed(rows, p, scratch.y, scratch)

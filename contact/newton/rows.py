@@ -15,7 +15,9 @@ import numba
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import types
 from spatialops._compile.jit import inlined
+from spatialops._compile.references import Reference
 from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import (
@@ -290,6 +292,6 @@ def _example() -> tuple[ContactRows, NewtonScratch]:
     return ContactRows(L, trees, np.zeros(3), one, one, one, np.zeros((4, 2)), 0), scratch
 
 
-ROWS, SCRATCH = map(numba.typeof, _example())
-PROBLEM = numba.typeof(Problem(_example()[0], 1.0, 1.0))
+ROWS, SCRATCH = (Reference(numba.typeof(tables)) for tables in _example())
+PROBLEM = types.NamedTuple([ROWS, types.float64, types.float64], Problem)
 """Numba's types of what kernels apart take."""

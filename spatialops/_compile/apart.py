@@ -23,6 +23,7 @@ from numba.extending import _Intrinsic
 
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel, kernel_apart
+from spatialops._compile.references import Reference, on_stack
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -161,10 +162,26 @@ class _Late(Apart):
         return self._kinds
 
     def typed(self, *given: CompilerObject) -> CompilerObject:
-        """What Numba asks of an intrinsic; arrays that may not be written to are taken as well."""
+        """What Numba asks of an intrinsic.
+
+        Arrays that may not be written to are taken as well, and tables in place of their address.
+        """
         if all(_alike(one, other) for one, other in zip(given, self._kinds, strict=True)):
             return self.returned(*given), self.emit
         return None
+
+    def emit(
+        self,
+        context: CompilerObject,
+        builder: CompilerObject,
+        signature: CompilerObject,
+        arguments: CompilerObject,
+    ) -> CompilerObject:
+        """Write down a call of it, with addresses of tables that are given as such."""
+        given = zip(signature.args, self._kinds, arguments, strict=True)
+        handed = [_with_addresses(context, builder, *one) for one in given]
+        kinds, values = zip(*handed, strict=True)
+        return super().emit(context, builder, self.returned(*kinds), values)
 
 
 class _Callable(_Intrinsic):  # type: ignore[misc]
@@ -216,7 +233,7 @@ def late(*kinds: CompilerObject) -> Callable[[Function], Function]:
 
 
 def _words(kind: CompilerObject) -> list[CompilerObject]:
-    """What an argument is to C: numbers one word each, arrays what describes them."""
+    """What an argument is to C: numbers and addresses one word, arrays what describes them."""
     if isinstance(kind, types.BaseTuple):
         return [word for part in kind for word in _words(part)]
     if isinstance(kind, types.Array):
@@ -225,9 +242,34 @@ def _words(kind: CompilerObject) -> list[CompilerObject]:
 
 
 def _alike(one: CompilerObject, other: CompilerObject) -> bool:
-    """Whether two types are of the same form in memory."""
+    """Whether two types are of the same form in memory, or the second is the address of that."""
+    if isinstance(other, Reference):
+        return _alike(one.table if isinstance(one, Reference) else one, other.table)
     if isinstance(one, types.Array) and isinstance(other, types.Array):
         return (one.dtype, one.ndim, one.layout) == (other.dtype, other.ndim, other.layout)
     if isinstance(one, types.BaseTuple) and isinstance(other, types.BaseTuple):
         return len(one) == len(other) and all(map(_alike, one, other))
     return bool(types.unliteral(one) == other)
+
+
+def _with_addresses(
+    context: CompilerObject,
+    builder: CompilerObject,
+    given: CompilerObject,
+    kind: CompilerObject,
+    value: CompilerObject,
+) -> tuple[CompilerObject, CompilerObject]:
+    """Type and value of an argument, with addresses in place of tables where `kind` has some."""
+    if isinstance(kind, Reference):
+        here = isinstance(given, Reference)
+        return (given, value) if here else (kind, on_stack(builder, value))
+    if not isinstance(kind, types.BaseTuple) or not _has_addresses(kind):
+        return given, value
+    parts = zip(given, kind, cgutils.unpack_tuple(builder, value), strict=True)
+    values = [_with_addresses(context, builder, *part)[1] for part in parts]
+    return kind, context.make_tuple(builder, kind, values)
+
+
+def _has_addresses(kind: CompilerObject) -> bool:
+    """Whether there are some among the parts of a tuple."""
+    return any(isinstance(part, Reference) for part in kind)

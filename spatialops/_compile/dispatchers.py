@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FunctionType
 
+from numba.core import types as numba_types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
@@ -20,12 +21,21 @@ from numba.core.registry import CPUDispatcher
 
 from spatialops._compile.compiler_object import CompilerObject
 
+types: CompilerObject = numba_types  # their checker does not know all of them
+
 Options = dict[str, object]
 
 WITHOUT_PYTHON: Options = {"no_cpython_wrapper": True}
 """Option of Numba's: no way into a function from Python."""
 
 _SELDOM = (50_000, 20, 20)  # objects, and collections of each generation, before the next
+
+
+def _any_value(kind: CompilerObject) -> CompilerObject:
+    """The type of all values that are like a constant, or like a tuple with constants in it."""
+    if isinstance(kind, types.Tuple):
+        return types.Tuple([_any_value(part) for part in kind])
+    return kind.literal_type if isinstance(kind, types.Literal) else kind
 
 
 class _Compiled(CPUDispatcher):  # type: ignore[misc]
@@ -57,6 +67,15 @@ class Helper(_Compiled):
     def __call__(self, *arguments: CompilerObject) -> CompilerObject:
         """Run as Python does: there is no way from it into the compiled function."""
         return self.py_func(*arguments)
+
+    def get_call_template(self, args: CompilerObject, kws: CompilerObject) -> CompilerObject:
+        """What Numba asks for where a kernel calls it, whatever constants that hands over.
+
+        Numba would compile a version for each constant, though it looks at none: LLVM does, where
+        it has copied the function into its caller.
+        """
+        _, args = self._compiler.fold_argument_types(args, kws)
+        return super().get_call_template(tuple(map(_any_value, args)), {})
 
 
 class Kernel(_Compiled):

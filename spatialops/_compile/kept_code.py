@@ -35,7 +35,7 @@ _KEPT_FOR = 60 * 24 * 3600.0  # s without use
 _WRITTEN_IN = 3600.0  # s; what is unfinished for longer was left by a process that was killed
 
 # Files that decide how kernels are compiled.
-_COMPILER = ("jit.py", "dispatchers.py", "apart.py", "stage.py", "held.py")
+_COMPILER = ("jit.py", "dispatchers.py", "references.py", "apart.py", "stage.py", "held.py")
 
 
 class KeptCode(_Cache):  # type: ignore[misc]

@@ -14,27 +14,16 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
 import numba
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.datamodel import models
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    _Intrinsic,
-    infer_getattr,
-    intrinsic,
-    lower_getattr_generic,
-    register_model,
-)
+from numba.extending import _Intrinsic
 
 from spatialops._compile.apart import NUMBERS, Apart, callable_in_kernels, reaching
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
+from spatialops._compile.references import Reference
 
 Function = TypeVar("Function", bound=Callable[..., object])
-Tables = TypeVar("Tables")
 
 _IN_C = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool}
-_ADDRESS = ir.PointerType(ir.IntType(8))
 
 
 def stage(function: Function) -> Function:
@@ -117,77 +106,3 @@ def below(*functions: Callable[..., object]) -> list[Apart]:
         for made in called(getattr(function, "py_func", function)):
             found += [item for item in (*below(made.py_func), made) if item not in found]
     return found
-
-
-class Reference(types.Type):
-    """Numba's type of the address of a named tuple of arrays; a field is read where it is used."""
-
-    def __init__(self, table: CompilerObject) -> None:
-        self.table = table
-        super().__init__(name=f"Reference({table})")
-
-
-@register_model(Reference)
-class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: CompilerObject, kind: CompilerObject) -> None:
-        super().__init__(manager, kind, _ADDRESS)
-
-
-@infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
-    key = Reference
-
-    def generic_resolve(self, reference: Reference, name: str) -> CompilerObject:
-        table = reference.table
-        return table[table.fields.index(name)] if name in table.fields else None
-
-
-@lower_getattr_generic(Reference)  # type: ignore[untyped-decorator]
-def _field(
-    context: CompilerObject,
-    builder: CompilerObject,
-    reference: Reference,
-    address: CompilerObject,
-    name: str,
-) -> CompilerObject:
-    table = reference.table
-    whole = builder.bitcast(address, context.get_value_type(table).as_pointer())
-    return _loaded(builder, _part(builder, whole, table.fields.index(name)))
-
-
-def _loaded(builder: CompilerObject, address: CompilerObject) -> CompilerObject:
-    """What describes an array, read so that LLVM need not do it again while the loop runs."""
-    kind = address.type.pointee
-    if not isinstance(kind, ir.Aggregate):
-        number = builder.load(address)
-        number.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return number
-    whole = ir.Constant(kind, ir.Undefined)
-    for k in range(len(kind)):
-        whole = builder.insert_value(whole, _loaded(builder, _part(builder, address, k)), k)
-    return whole
-
-
-def _part(builder: CompilerObject, address: CompilerObject, k: int) -> CompilerObject:
-    return builder.gep(address, [ir.Constant(ir.IntType(32), i) for i in (0, k)], inbounds=True)
-
-
-def _refer(context: CompilerObject, tables: CompilerObject) -> CompilerObject:
-    def put(
-        context: CompilerObject,
-        builder: CompilerObject,
-        signature: CompilerObject,
-        arguments: CompilerObject,
-    ) -> CompilerObject:
-        return builder.bitcast(cgutils.alloca_once_value(builder, arguments[0]), _ADDRESS)
-
-    return Reference(tables)(tables), put
-
-
-def refer(tables: Tables) -> Tables:
-    """Address of the tables, good until the caller returns."""
-    return tables
-
-
-if COMPILED:
-    refer = intrinsic(_refer)

@@ -15,7 +15,8 @@ from spatialops import _layout as layout
 from spatialops._compile.apart import reaching
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel, merged
-from spatialops._compile.stage import Reference, expect_stages, refer
+from spatialops._compile.references import Reference, refer
+from spatialops._compile.stage import expect_stages
 from spatialops.compare.formulation_problems import (
     Room,
     new_room,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._compile.stage import entered, refer
+from spatialops._compile.references import refer
+from spatialops._compile.stage import entered
 from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at

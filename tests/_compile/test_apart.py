@@ -15,7 +15,8 @@ from numba.core.errors import TypingError
 from spatialops._arrays import Array
 from spatialops._compile.apart import PLACE, VECTOR, late
 from spatialops._compile.jit import kernel
-from spatialops._compile.stage import entered, part_of, refer, stage
+from spatialops._compile.references import refer
+from spatialops._compile.stage import entered, part_of, stage
 
 pytestmark = pytest.mark.compiled
 

@@ -78,3 +78,21 @@ def test_garbage_is_collected_seldom_while_something_is_compiled(monkeypatch) ->
     assert seen
     assert all(threshold == dispatchers._SELDOM for threshold in seen)
     assert gc.get_threshold() == before
+
+
+@inlined
+def shifted(values, first, pair):
+    return values[first] + pair[0] * pair[1]
+
+
+@kernel
+def shifts(values, at):
+    return (
+        shifted(values, 0, (1.0, 2)) + shifted(values, 1, (2.0, at)) + shifted(values, at, (3.0, 0))
+    )
+
+
+def test_a_helper_is_compiled_once_whatever_constants_it_is_given() -> None:
+    assert shifts(np.arange(3.0), 2) == 9.0
+    shifts._copied.compile((numba.float64[::1], numba.int64))  # it may not be, as above
+    assert len(shifted.overloads) == 1

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from spatialops._arrays import Array
-from spatialops._compile.stage import below, called, entered, refer, stage
+from spatialops._compile.references import refer
+from spatialops._compile.stage import below, called, entered, stage
 
 pytestmark = pytest.mark.compiled
 

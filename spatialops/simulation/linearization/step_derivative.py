@@ -15,7 +15,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
-from spatialops._compile.stage import refer
+from spatialops._compile.references import refer
 from spatialops.algebra.dense_lu import solve_lu, subtract_product
 from spatialops.algebra.simd import WIDTH as LANES
 from spatialops.algebra.simd import Lanes, load, store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spatialops._compile.jit import kernel, merged
+from spatialops._compile.references import refer
 from spatialops._compile.stage import stage
 from spatialops.collision import _layout as col
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
@@ -42,7 +43,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     """
     m = t.control[at.ACTING]
     known = load_impulses(t) > 0 if warm else False
-    rows, buffers = rows_of(t, m), buffers_of(t)
+    rows, buffers = refer(rows_of(t, m)), refer(buffers_of(t))
     for i in range(m if known else 0):
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, merged
-from spatialops._compile.stage import entered, refer, stage
+from spatialops._compile.references import refer
+from spatialops._compile.stage import entered, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
@@ -63,9 +64,9 @@ def place(t: Tables) -> None:
 def contacts_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Contacts where geoms stand, now or within the horizon, then those of joints.
 
-    How many (FULL if too many).
+    How many (FULL if too many). The narrow phase is reached, and compiled, when a pair is near.
     """
-    count = geom_contacts(t, horizon)
+    count = geom_contacts(t, horizon) if t.near[t.near.size - 1] > 0 else 0
     return joint_contacts(t, q, v, horizon, count) if has_joints(t) else count
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel, merged
-from spatialops._compile.stage import entered, refer, stage
+from spatialops._compile.references import refer
+from spatialops._compile.stage import entered, stage
 from spatialops.algebra.vectors import add3, copy_into, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.dynamics.energy import kinetic_kernel, potential_kernel

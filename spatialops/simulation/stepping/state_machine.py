@@ -9,7 +9,8 @@ through.
 from __future__ import annotations
 
 from spatialops._compile.jit import merged
-from spatialops._compile.stage import entered, refer, stage
+from spatialops._compile.references import refer
+from spatialops._compile.stage import entered, stage
 from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into
 from spatialops.dynamics.energy import kinetic_kernel

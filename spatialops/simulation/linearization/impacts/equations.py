@@ -11,7 +11,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import merged
-from spatialops._compile.stage import refer
+from spatialops._compile.references import refer
 from spatialops.algebra.vectors import put3, scaled, vec3
 from spatialops.derivatives.inverse_dynamics import derivatives_at_poses_kernel
 from spatialops.dynamics.kinematics import poses_kernel
