@@ -11,6 +11,8 @@ from spatialops.algebra.column_reflections import whole_eights
 from spatialops.algebra.memory import matrix
 from spatialops.algebra.products import put_product
 from spatialops.algebra.pseudo_inverse import inverse_factor_kernel
+from spatialops.algebra.simd import WIDTH, load, zeros
+from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.control.projected.projection_kernel import (
     Projected,
     factoring_of,
@@ -99,98 +101,114 @@ def put_outside(given: Mechanism, found: Projected, table: Controls) -> None:
             total -= found.pinv[i, j] * given.drift[j]
         table.outside[i] = total
     for i in range(n):
-        total = given.bias[i]
-        for j in range(n):
-            total += given.M[i, j] * table.outside[j]
-        table.load[i] = total
+        table.load[i] = given.bias[i]
+    for j in range(n):  # M is symmetric: its rows are its columns
+        for i in range(n):
+            table.load[i] += given.M[j, i] * table.outside[j]
 
 
 @kernel
 def half_kernel(M: Array, N: Array, half: Array, MN: Array, squares: Array) -> bool:
     """Rows L^-1 N^T with N^T M N = L L^T, of as many columns of N as rows of `half`.
 
-    `MN` is as large as N, `squares` (2 k, k) scratch. False where M is not positive definite there.
+    `MN` (n, k in whole eights) and `squares` (2 k, k) are scratch; the second half of that is L^-1.
+    False where M is not positive definite there.
     """
     k, n = half.shape
     A = squares[:k]
     factor = squares[k:]
     put_product(M, N, k, MN)
     for a in range(k):
-        for b in range(k):
-            A[a, b] = 0.0
-    for i in range(n):
-        for a in range(k):
-            for b in range(a + 1):
-                A[a, b] += N[i, a] * MN[i, b]
+        for b in range(0, a + 1, WIDTH):
+            row = zeros()
+            for i in range(n):
+                row = row + N[i, a] * load(MN, i, b)
+            store_first(A[a], b, k - b, row)
     if not inverse_factor_kernel(A, k, factor):
         return False
     for a in range(k):
         for i in range(n):
-            total = 0.0
+            half[a, i] = N[i, a]
+    for a in range(k - 1, -1, -1):
+        for i in range(0, n, WIDTH):
+            row = zeros()
             for b in range(a + 1):
-                total += factor[a, b] * N[i, b]
-            half[a, i] = total
+                row = row + factor[a, b] * load_first(half[b], i, n - i)
+            store_first(half[a], i, n - i, row)
     return True
 
 
 @inlined
-def put_motions(given: Mechanism, found: Projected, motors: IntArray, table: Controls) -> None:
-    """What motors, loads and tasks are along admissible motions."""
+def put_factored(factor: Array, k: int, x: Array, out: Array) -> None:
+    """L^-1 x of k numbers; `out` may be x."""
+    for a in range(k - 1, -1, -1):
+        total = 0.0
+        for b in range(a + 1):
+            total += factor[a, b] * x[b]
+        out[a] = total
+
+
+@inlined
+def put_motions(
+    given: Mechanism, found: Projected, motors: IntArray, table: Controls, factor: Array
+) -> None:
+    """What motors, loads and tasks are along admissible motions, half = L^-1 N^T."""
     half = table.half
     k, n = half.shape
     for a in range(k):
         for j in range(motors.size):
             table.drive[a, j] = half[a, motors[j]]
-        total = 0.0
-        for i in range(n):
-            total += half[a, i] * table.load[i]
-        table.xi[a] = total
+    put_along(found.basis, table.load, table.xi)
+    put_factored(factor, k, table.xi, table.xi)
     for r in range(given.right.size):
         total = given.right[r]
         for i in range(n):
             total -= given.J[r, i] * table.outside[i]
+        put_along(found.basis, given.J[r], table.along[r])
+        put_factored(factor, k, table.along[r], table.task_map[r])
         for a in range(k):
-            table.task_map[r, a] = 0.0
-            table.along[r, a] = 0.0
-            for i in range(n):
-                table.task_map[r, a] += given.J[r, i] * half[a, i]
-                table.along[r, a] += given.J[r, i] * found.basis[i, a]
             total += table.task_map[r, a] * table.xi[a]
         table.t[r] = total
     put_product(table.task_map, table.drive, motors.size, table.T)
 
 
 @inlined
+def put_along(N: Array, x: Array, out: Array) -> None:
+    """N^T x of as many columns of N, whose lines are of whole registers, as `out` has numbers."""
+    for a in range(0, out.size, WIDTH):
+        row = zeros()
+        for i in range(x.size):
+            row = row + x[i] * load(N, i, a)
+        store_first(out, a, out.size - a, row)
+
+
+@inlined
 def put_multipliers(
-    given: Mechanism, found: Projected, motors: IntArray, table: Controls, MH: Array, W: Array
+    found: Projected, motors: IntArray, table: Controls, MN: Array, W: Array, factor: Array
 ) -> None:
-    """F u + f: -(A^+)^T S (u - load), S = 1 - M half^T half."""
-    half = table.half
-    k, n = half.shape
-    for i in range(n):
-        for a in range(k):
-            MH[i, a] = 0.0
-        for j in range(n):
-            factor = given.M[i, j]
-            if factor != 0.0:
-                for a in range(k):
-                    MH[i, a] += factor * half[a, j]
-    for r in range(given.drift.size):
-        for a in range(k):
-            W[r, a] = 0.0
+    """F u + f: -(A^+)^T S (u - load), S = 1 - M half^T half; W (m, k) is (A^+)^T M half^T."""
+    k, n = table.half.shape
+    p = motors.size
+    for r in range(table.f.size):
+        for a in range(0, k, WIDTH):
+            row = zeros()
+            for i in range(n):
+                row = row + found.pinv[i, r] * load(MN, i, a)
+            store_first(W[r], a, k - a, row)
+        put_factored(factor, k, W[r], W[r])
         total = 0.0
         for i in range(n):
-            factor = found.pinv[i, r]
-            total += factor * table.load[i]
-            for a in range(k):
-                W[r, a] += factor * MH[i, a]
-        for j in range(motors.size):
-            table.F[r, j] = -found.pinv[motors[j], r]
+            total += found.pinv[i, r] * table.load[i]
         for a in range(k):
             total -= W[r, a] * table.xi[a]
-            for j in range(motors.size):
-                table.F[r, j] += W[r, a] * table.drive[a, j]
         table.f[r] = total
+        for j in range(p):
+            table.F[r, j] = -found.pinv[motors[j], r]
+        for j in range(0, p, WIDTH):
+            row = load_first(table.F[r], j, p - j)
+            for a in range(k):
+                row = row + W[r, a] * load_first(table.drive[a], j, p - j)
+            store_first(table.F[r], j, p - j, row)
 
 
 @kernel
@@ -217,7 +235,8 @@ def control_kernel(
     put_outside(given, found, table)
     if not half_kernel(given.M, found.basis, table.half, MN, squares):
         return SINGULAR
-    put_motions(given, found, motors, table)
+    factor = squares[k:]
+    put_motions(given, found, motors, table, factor)
     at = n * wide + 2 * n * n
-    put_multipliers(given, found, motors, table, MN, matrix(rest, at, m, k))
+    put_multipliers(found, motors, table, MN, matrix(rest, at, m, k), factor)
     return rank

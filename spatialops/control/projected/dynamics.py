@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops.algebra.column_reflections import whole_eights
 from spatialops.control.projected.control_kernel import half_kernel
 from spatialops.control.projected.projection_kernel import (
     ints_of,
@@ -193,7 +194,8 @@ class ProjectedDynamics:
         N = self.projection.basis
         n, k = N.shape
         half = np.empty((k, n))
-        if not half_kernel(self.M, N, half, np.empty((n, k)), np.empty((2 * k, k))):
+        room = np.empty((n, int(whole_eights(k)))), np.empty((2 * k, k))
+        if not half_kernel(self.M, N, half, *room):
             raise ArgumentError(
                 "M: the mass matrix is not positive definite on the admissible motions"
             )

@@ -10,7 +10,8 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, not_finite, vector
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.held import Held, held
+from spatialops._compile.jit import inlined
 from spatialops.algebra.memory import matrix
 from spatialops.control.task_space.attitude_task import AttitudeTask
 from spatialops.control.task_space.momentum_tasks import CenterOfMassTask
@@ -116,6 +117,7 @@ class GatheredTasks:
             np.empty((4, 3, 3)),
             np.empty(6),
         )
+        self._held = Held(self._tables), Held(self._memory)
         self._still = np.zeros(nv)
         self._gains = np.empty((2, sum(task.size**2 for task in self._tasks)))
         squares = np.cumsum([0, *(task.size**2 for task in self._tasks)]).tolist()
@@ -152,7 +154,7 @@ class GatheredTasks:
                 assert isinstance(pose, PoseTask)
                 own[node] = pose.turns(self.model, points.links[node])
             node += _has_node(kind)
-        return _Tables(tasks, places, points.links, points.offsets, own)
+        return _Tables(tasks, places, points.links.copy(), points.offsets.copy(), own)
 
     def rows(self, time: float, state: State) -> TaskRows:
         """What all tasks ask for at a time and state.
@@ -191,8 +193,9 @@ class GatheredTasks:
             self._gains[1, gains] = tracking.damping.ravel()
         work = model.workspace()
         mechanism, at = (model.tree, model.links, work), (q, v, self._still)
-        own = self._tables, self._gains, self._memory
-        if gathered_kernel(mechanism, at, *own, J, found) != layout.OK:
+        tables, memory = self._held
+        own = tables.address, memory.address
+        if gathered_kernel(*own, mechanism, at, self._gains, J, found) != layout.OK:
             raise not_finite(q=q, v=v)
         model.spare.append(work)
         return TaskRows(J, *found)
@@ -293,13 +296,13 @@ def has_center(tasks: IntArray) -> bool:
     return found
 
 
-@kernel
+@held
 def gathered_kernel(
+    tables: _Tables,
+    memory: _Memory,
     mechanism: tuple[IntArray, Array, Array],
     state: tuple[Array, Array, Array],
-    tables: _Tables,
     gains: Array,
-    memory: _Memory,
     J: Array,
     found: Array,
 ) -> int:
