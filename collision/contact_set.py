@@ -106,6 +106,29 @@ class ContactSet:
             made = self.__dict__[name] = _COLUMNS[name](self._tables)
             return made
 
+    def tables(self) -> ContactTables:
+        """What `from_tables` was given, or the same of contacts that were made by hand.
+
+        Returns
+        -------
+        ContactTables
+            Links, places, frames, gaps, coefficients, velocities and impulses; other columns of
+            contacts that were made by hand are zero.
+        """
+        if "_tables" in self.__dict__:
+            own: ContactTables = self.__dict__["_tables"]
+            return own
+        m = len(self.gaps)
+        made = ContactTables(
+            np.zeros((m, col.CONTACT_INTS), dtype=np.int64), np.zeros((m, col.CONTACT_COLUMNS))
+        )
+        made.ints[:, col.CONTACT_A : col.CONTACT_B + 1] = self.links
+        for name, get in _COLUMNS.items():
+            if name not in ("pairs", "links"):
+                get(made)[...] = getattr(self, name)
+        made.ints[:, col.CONTACT_PAIR] = self.pairs
+        return made
+
     @property
     def world_impulses(self) -> Array:
         """Impulses on A in world axes, (m, 3), N s."""

@@ -50,3 +50,15 @@ def test_what_it_has_not_is_refused(tables):
     with pytest.raises(AttributeError, match="'depths'"):
         contacts.depths
     assert not hasattr(contacts, "_tables_of")
+
+
+def test_tables_of_contacts_that_were_made_by_hand_say_the_same(tables):
+    contacts = ContactSet.from_tables(*tables)
+    given = {field.name: getattr(contacts, field.name) for field in fields(contacts)}
+    by_hand = ContactSet(**given)
+    again = ContactSet.from_tables(*by_hand.tables())
+    for name, values in given.items():
+        assert np.array_equal(getattr(again, name), values), name
+    own = contacts.tables()
+    assert np.array_equal(own.floats, tables[1])
+    assert np.array_equal(by_hand.tables().floats[:, : col.DRIFT], own.floats[:, : col.DRIFT])

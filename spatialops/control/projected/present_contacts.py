@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, IntArray, all_finite, not_finite, vector
+from spatialops._arrays import Array, IntArray, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import mat3, minus, put3, rotate_back, vec3
+from spatialops.collision import _layout as col
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.point_contacts import (
@@ -85,28 +87,20 @@ class PresentContacts:
 
     def _touching(self, q: Array, contacts: ContactSet) -> PointContacts:
         """Those of a step that touch and have friction."""
-        model, count = self.model, len(contacts)
+        model, given = self.model, contacts.tables()
+        count = len(given.ints)
         chosen, links = np.empty(count, dtype=np.int64), np.empty((count, 2), dtype=np.int64)
         found = np.empty((count, 6)), np.empty((count, 3, 3)), np.empty(count)
-        given = contacts.positions, contacts.frames, contacts.gaps, contacts.frictions
         work = model.workspace()
-        tables = model.tree, model.links, work
-        m = touching_kernel(
-            tables,
-            vector(q, model.nq, "q"),
-            given,
-            contacts.links,
-            self.touching,
-            chosen,
-            links,
-            found,
-        )
-        offsets, frames, mu = (part[:m] for part in found)
-        if m < 0 or not all_finite(offsets):
+        tables, state = (model.tree, model.links, work), vector(q, model.nq, "q")
+        rows = given.ints, given.floats
+        m = touching_kernel(tables, state, rows, self.touching, chosen, links, found)
+        if m < 0:
             raise not_finite(q=q, positions=contacts.positions)
         model.spare.append(work)
+        offsets, frames = found[0][:m], found[1][:m]
         points = self._layout(chosen[:m], links[:m])
-        return PointContacts(model, links[:m], offsets, frames, mu, points)
+        return PointContacts(model, links[:m], offsets, frames, found[2][:m], points)
 
     def _layout(self, chosen: IntArray, links: IntArray) -> PointLayout:
         """Rows and names of contacts of these numbers on these links."""
@@ -122,8 +116,7 @@ class PresentContacts:
 def touching_kernel(
     tables: tuple[IntArray, Array, Array],
     q: Array,
-    given: tuple[Array, Array, Array, Array],
-    given_links: IntArray,
+    given: tuple[IntArray, Array],
     touching: float,
     chosen: IntArray,
     links: IntArray,
@@ -131,32 +124,34 @@ def touching_kernel(
 ) -> int:
     """Contacts that touch and have friction; how many, -1 for what is not finite.
 
-    `given` are positions, frames, gaps and frictions; `found` offsets, frames and frictions.
-    Contacts whose side A is the world are turned round.
+    `given` are rows of `ContactTables`; `found` offsets, frames and frictions. Contacts whose side
+    A is the world are turned round.
     """
     tree, constants, work = tables
-    positions, given_frames, gaps, frictions = given
+    ints, floats = given
     offsets, frames, mu = found
     if poses_kernel(tree, constants, q, work) != layout.OK:
         return -1
     count = 0
-    for i in range(gaps.size):
-        if not (gaps[i] < touching and frictions[i] > 0.0):
+    for i in range(floats.shape[0]):
+        if not (floats[i, col.GAP] < touching and floats[i, col.MU] > 0.0):
             continue
-        turned = given_links[i, 0] < 0
+        turned = ints[i, col.CONTACT_A] < 0
         for side in range(2):
-            k = given_links[i, 1 - side if turned else side]
+            k = ints[i, col.CONTACT_A + (1 - side if turned else side)]
             links[count, side] = k
-            point = vec3(positions, i, 0)
+            point = vec3(floats, i, col.POINT)
             if k >= 0:
                 lever = minus(point, vec3(work, k, layout.ORIGIN))
                 point = rotate_back(mat3(work, k, layout.ROTATION), lever)
             put3(offsets, count, 3 * side, point)
+            if not math.isfinite(point[0] + point[1] + point[2]):
+                return -1
         for a in range(3):
             for b in range(3):
-                entry = given_frames[i, a, b]
+                entry = floats[i, col.NORMAL + 3 * a + b]
                 frames[count, a, b] = -entry if turned and a != 1 else entry  # right-handed
-        mu[count] = frictions[i]
+        mu[count] = floats[i, col.MU]
         chosen[count] = i
         count += 1
     return count

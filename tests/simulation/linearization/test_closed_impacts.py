@@ -62,7 +62,7 @@ def test_a_four_bar_that_hits_the_floor(integrator, friction, gap):
     course = Course(scene, q, approaching(scene, q, node, 1.0))
     simulator = timed(scene, integrator=integrator)
     tau = np.array([0.3, -0.2, 0.1])
-    # Differences go as far as the ball stays in the floor: their roundings fall as their steps grow.
+    # Differences go as far as the ball stays in the floor: the larger, the less their roundings.
     found = check(simulator, course, tau, (2.2e-7 if gap < 0.0 else 1e-5, 1e-3))
     assert len(simulator.step(course.at(0.0), tau)[1].events) == 1
     assert found.statuses
