@@ -53,17 +53,20 @@ def test_paths_from_zero_end_at_answers(n_f, friction, least):
 
 def test_of_a_problem_that_has_hardly_changed_paths_are_short():
     rng, short = np.random.default_rng(1), 0
+    begun = 0
     for _ in range(40):
         rows = corner_body(rng, 0.5, 4)
         _, residual, p = followed(rows, np.zeros(3 * rows.friction.size))
         if residual > TOLERANCE:
             continue
+        begun += 1
         rows.u[:] += 1e-4 * rng.normal(size=rows.u.size)
         changes, residual, p = followed(rows, p.ravel())
         if residual <= TOLERANCE and changes <= 5:
             short += 1
             assert assembled_residual(rows, p) < 2.0 * TOLERANCE
-    assert short >= 29
+    assert begun >= 30
+    assert short >= 0.75 * begun  # of five seeds, compiled or not, 0.79 to 0.95
 
 
 def test_only_contacts_of_the_polygon_that_nothing_presses_are_followed():
