@@ -9,7 +9,7 @@ the task is complete).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from spatialops.control.projected.control_kernel import (
     Mechanism,
     control_kernel,
     controls_of,
-    own_numbers,
     room_for,
 )
 from spatialops.control.projected.dynamics import RANK_TOLERANCE, ProjectedDynamics, Projection
@@ -32,7 +31,6 @@ from spatialops.control.projected.projection_kernel import (
     ints_of,
     least_kernel,
     numbers_of,
-    projected_of,
 )
 from spatialops.control.task_space.gathered_tasks import GatheredTasks, TaskRows
 from spatialops.dynamics.composite_body import mass_matrix
@@ -114,14 +112,6 @@ class ControlState:
         motors, tasks = len(self.motors.actuation), len(self.mechanism.right)
         return controls_of(n - self.rank, m, n, motors, tasks, self.floats)
 
-    @cached_property
-    def internal(self) -> Array:
-        """Multipliers (m, m - rank) that push nothing."""
-        m, n = self.mechanism.A.shape
-        at, wide = _internal(m, n, len(self.motors.actuation), len(self.mechanism.right))
-        rows = self.floats[at : at + m * wide].reshape(m, wide)
-        return np.ascontiguousarray(rows[:, : m - self.rank])
-
     @property
     def half(self) -> Array:
         """N_M^T (n - r, n): rows orthonormal in the metric of M."""
@@ -192,14 +182,6 @@ class ControlState:
             rank(G, norm(self.half)),
             rank(T, norm(self.task_map) * norm(G)),
         )
-
-
-@lru_cache
-def _internal(m: int, n: int, p: int, tasks: int) -> tuple[int, int]:
-    """Where multipliers that push nothing begin among the numbers, and how wide their rows are."""
-    floats = np.arange(room_for(m, n, p, tasks)[0], dtype=np.float64)
-    internal = projected_of(m, n, floats[own_numbers(m, n, p, tasks) :]).internal
-    return int(internal.ravel()[0]) if m else 0, internal.shape[1]
 
 
 def control_state(
