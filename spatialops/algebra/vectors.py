@@ -181,3 +181,12 @@ def copy_into(target: Array, source: Array) -> None:
     """target[:source.size] = source, without the temporary that slices would take."""
     for i in range(source.size):
         target[i] = source[i]
+
+
+@inlined
+def is_finite(values: Array) -> bool:
+    """Whether a vector has neither NaN nor infinity: x - x is 0 for finite x only."""
+    total = 0.0
+    for i in range(values.size):
+        total += values[i] - values[i]
+    return total == 0.0

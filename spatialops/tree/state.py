@@ -13,7 +13,6 @@ from spatialops._arrays import (
     ArrayLike,
     IntArray,
     Vec3,
-    all_finite,
     array,
     not_finite,
     output,
@@ -21,12 +20,21 @@ from spatialops._arrays import (
     vector,
 )
 from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import minus, rotate, rotate_back, rotation_from_quaternion
+from spatialops.algebra.vectors import (
+    is_finite,
+    minus,
+    rotate,
+    rotate_back,
+    rotation_from_quaternion,
+)
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, not_a_model
 
 _NO_LENGTH = 1e-9  # of a quaternion that is taken for zero
 UNIT = 1e-12  # error of a length whose quaternion keeps its bits
+# What `make_units` says where it is not the index of a zero quaternion.
+_UNITS = -1
+_NOT_FINITE = -2
 _SERIES = 1e-8  # rad^2, below which sin(a) / (2 a) loses digits, and its series is exact
 _SMALL = 1e-9  # tangent of half a turn that is the angle
 
@@ -82,18 +90,15 @@ class State:
             vector(self.q, model.nq, "state.q").copy(),
             vector(self.v, model.nv, "state.v").copy(),
         )
-        if not (all_finite(q) and all_finite(v)):
+        place = make_units(model.tree, q, v)
+        if place == _NOT_FINITE:
             raise ArgumentError("state: q, v and time must be finite")
+        if place != _UNITS:
+            raise ArgumentError(f"state.q: the quaternion at index {place} is zero")
         time = scalar(self.time, "state.time")
         activation = self.activation
         if type(activation) is not np.ndarray or activation.size:
             activation = array(activation, (None,), "state.activation", finite=True).copy()
-        for start in model.quaternions:
-            length = math.hypot(*q[start : start + 4].tolist())
-            if length < _NO_LENGTH:
-                raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
-            if abs(length - 1.0) > UNIT:
-                q[start : start + 4] /= length
         return State(q, v, time, activation)
 
 
@@ -102,6 +107,31 @@ def checked_state(state: object, model: Model, name: str = "state") -> State:
     if not isinstance(state, State):
         raise ArgumentError(f"{name}: expected a State(q, v, time), got {type(state).__name__}")
     return state.checked(model)
+
+
+@kernel
+def make_units(tree: IntArray, q: Array, v: Array) -> int:
+    """Make all quaternions of q unit, but for those that are; index of the first that is zero."""
+    if not (is_finite(q) and is_finite(v)):
+        return _NOT_FINITE
+    for k in range(tree.shape[0]):
+        frame = tree[k, layout.FRAME]
+        if frame != layout.ATTITUDE and frame != layout.POSE:
+            continue
+        i = tree[k, layout.FIRST_Q] + (3 if frame == layout.POSE else 0)
+        length = math.hypot(math.hypot(q[i], q[i + 1]), math.hypot(q[i + 2], q[i + 3]))
+        if length < _NO_LENGTH:
+            return i
+        if abs(length - 1.0) > UNIT:
+            for c in range(4):
+                q[i + c] /= length
+    return _UNITS
+
+
+@kernel
+def both_finite(a: Array, b: Array) -> bool:
+    """Whether two vectors have neither NaN nor infinity."""
+    return is_finite(a) and is_finite(b)
 
 
 @kernel
@@ -236,7 +266,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Array | None = 
     q = vector(q, model.nq, "q")
     dv = vector(dv, model.nv, "dv")
     result = output(out, (model.nq,))
-    if not (all_finite(q) and all_finite(dv)):
+    if not both_finite(q, dv):
         raise not_finite(q=q, dv=dv)
     integrate_kernel(model.tree, q, dv, 1.0, result)
     return result
@@ -279,7 +309,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None 
     q0 = vector(q0, model.nq, "q0")
     q1 = vector(q1, model.nq, "q1")
     result = output(out, (model.nv,))
-    if not (all_finite(q0) and all_finite(q1)):
+    if not both_finite(q0, q1):
         raise not_finite(q0=q0, q1=q1)
     difference_kernel(model.tree, q0, q1, result)
     return result

@@ -18,8 +18,8 @@ from spatialops.control.friction_cone.force_program import ForceProgram, ForceSo
 from spatialops.control.motors import Motors
 from spatialops.control.projected.control_state import ControlState, control_state, minimum_norm
 from spatialops.control.projected.gripping_controller import GrippingController
-from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.projected.motion_equation import MotionEquation
 from spatialops.control.projected.present_contacts import Schedule
 from spatialops.control.task_space.gathered_tasks import GatheredTasks, gathered
 from spatialops.control.task_space.tracking import Tracking
@@ -128,7 +128,7 @@ class FrictionConeController(GrippingController):
         self.trade_off = scalar(trade_off, "trade_off", low=0.0, strict=True)
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
         self.minimum_norm = minimum_norm
-        self._closures = HeldClosures(model, loops)
+        self._equation = MotionEquation(model, loops)
         self._gathered: GatheredTasks | None = None
         self._start: Array | None = None
         self._attempts: list[str] = []
@@ -141,7 +141,7 @@ class FrictionConeController(GrippingController):
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
         self._gathered = gathered(self.model, tasks, self._gathered)
         at = control_state(
-            self.model, state, grip, self.motors, self._gathered, time, closures=self._closures
+            self.model, state, grip, self.motors, self._gathered, time, equation=self._equation
         )
         goals = None if self.force_goals is None else self.force_goals(time)
         assembly = Assembly(at, self._posture(at, state), goals)

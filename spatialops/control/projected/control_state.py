@@ -25,18 +25,16 @@ from spatialops.control.projected.control_kernel import (
     room_for,
 )
 from spatialops.control.projected.dynamics import RANK_TOLERANCE, ProjectedDynamics, Projection
-from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.projected.motion_equation import MotionEquation
 from spatialops.control.projected.projection_kernel import (
     ints_of,
     least_kernel,
     numbers_of,
 )
 from spatialops.control.task_space.gathered_tasks import GatheredTasks, TaskRows
-from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
-from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -192,7 +190,7 @@ def control_state(
     tasks: GatheredTasks,
     time: float,
     *,
-    closures: HeldClosures | None = None,
+    equation: MotionEquation | None = None,
 ) -> ControlState:
     """Constrained dynamics and tasks at a state.
 
@@ -212,24 +210,19 @@ def control_state(
         Tasks with their paths and gains.
     time : float
         At which paths are asked, s.
-    closures : HeldClosures, optional
-        Closed loops, whose rows follow those of contacts.
+    equation : MotionEquation, optional
+        Of the mechanism; default: of one without closed loops.
 
     Returns
     -------
     ControlState
         Everything that controllers ask for at this state.
     """
-    q, v = state.q, state.v
-    load = bias(model, q, v) - passive_forces(model, q, v)
-    if held.sliding:
-        load = load - held.sliding_friction(q)
-    A, drift = held.rows(q, v) if closures is None else closures.beside(held, state)
+    terms = (MotionEquation(model) if equation is None else equation).at(state, held)
     task = tasks.rows(time, state)
-    M = mass_matrix(model, q)
-    mechanism = Mechanism(M, load, A, drift, task.J, task.wanted - task.drift)
+    mechanism = Mechanism(*terms, task.J, task.wanted - task.drift)
     rows = motors.actuation.rows
-    numbers, integers = room_for(*A.shape, len(rows), len(task.x))
+    numbers, integers = room_for(*terms.A.shape, len(rows), len(task.x))
     floats = np.empty(numbers)
     rank = control_kernel(
         tuple(mechanism), rows, RANK_TOLERANCE, floats, np.empty(integers, dtype=np.int64)

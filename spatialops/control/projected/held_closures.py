@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.dynamics.loops.closure_factors import LoopsLike, Span, checked_loops, present
 from spatialops.dynamics.loops.constrained_dynamics import open_motion
 from spatialops.dynamics.loops.rows import closure_jacobian
@@ -59,26 +58,3 @@ class HeldClosures:
         G = np.empty((at.n_rows, model.nv))
         closure_jacobian(model.tree, model.links, span.work, at.term_ints, span.terms, G)
         return G, -missing - G @ a
-
-    def beside(self, grip: HeldContacts, state: State) -> tuple[Array, Array]:
-        """Rows and drift of contacts, then of closures.
-
-        Parameters
-        ----------
-        grip : HeldContacts
-            What is held.
-        state : State
-            Configuration and velocity, closed.
-
-        Returns
-        -------
-        A : (m, nv) array
-            Rows of all.
-        drift : (m,) array
-            Adot v, m/s^2 and rad/s^2.
-        """
-        A, drift = grip.rows(state.q, state.v)
-        if not self.n_rows:
-            return A, drift
-        G, turning = self.rows(state)
-        return np.vstack([A, G]), np.concatenate([drift, turning])

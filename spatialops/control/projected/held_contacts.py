@@ -11,8 +11,8 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.control.projected.held_contact import HeldContact, crossed
+from spatialops.control.projected.mapped_rows import NodeMaps, rows_of_maps
 from spatialops.control.projected.point_rows import rows_of_points
-from spatialops.control.task_space.points import Points
 from spatialops.tree.model import Model
 
 
@@ -72,10 +72,8 @@ class HeldContacts:
         ]
         counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self._maps = [self._map(i, contact.radius) for i, contact in enumerate(self.contacts)]
         plain = (counts == 3).all() and not self._others and len(counts) > 0
         round_ = any(contact.radius > 0.0 for contact in self.contacts)
-        self._plain = np.array(self._maps) if plain and round_ else None
         self._held_points = self._fixed() if plain and not round_ else None
         grips = np.array(
             [i for i, contact in enumerate(self.contacts) if contact.slide is None], dtype=np.int64
@@ -131,8 +129,12 @@ class HeldContacts:
         return sides, np.hstack([points, np.zeros_like(points)]), self.frames
 
     @cached_property
-    def _points(self) -> Points:
-        return Points(self.model, self._nodes)
+    def _mapped(self) -> NodeMaps:
+        """Points of the contacts, then those on other bodies, whose motion counts against them."""
+        own = [(i, self._map(i, contact.radius)) for i, contact in enumerate(self.contacts)]
+        own += [(i, -self._map(i, 0.0)) for i in self._others]
+        places = [(int(self.first[i]), rows) for i, rows in own]
+        return NodeMaps.of(*self.model.resolve(self._nodes), places)
 
     def rows(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The rows A, and their drift where A v = 0.
@@ -155,11 +157,10 @@ class HeldContacts:
             return np.zeros((0, self.model.nv)), np.zeros(0)
         if self._held_points is not None:
             return rows_of_points(self.model, q, v, *self._held_points)
-        found = self._points.rows(q, v)
-        drift = self._of(found.drift[:, :, None])[:, 0]
+        A, drift, velocities = rows_of_maps(self.model, q, v, self._mapped, self.n_rows)
         if self._rolls:
-            drift = drift + self._rolling(found.velocities[:, :3])
-        return self._of(found.J), drift
+            drift += self._rolling(velocities[:, :3])
+        return A, drift
 
     def jacobian(self, q: Array) -> Array:
         """The rows A.
@@ -192,18 +193,6 @@ class HeldContacts:
             The drift, m/s^2 and rad/s^2.
         """
         return self.rows(q, v)[1]
-
-    def _of(self, blocks: Array) -> Array:
-        """Rows from blocks (nodes, 6, columns): those of own nodes less those of other bodies."""
-        k = len(self.contacts)
-        if self._plain is not None:
-            return (self._plain @ blocks).reshape(3 * k, -1)
-        result = np.concatenate(
-            [mapped @ block for mapped, block in zip(self._maps, blocks[:k], strict=True)]
-        )
-        for place, i in enumerate(self._others):
-            result[self.first[i] : self.first[i + 1]] -= self._map(i, 0.0) @ blocks[k + place]
-        return result
 
     def _rolling(self, spins: Array) -> Array:
         """What rolling on a body that turns adds to the drift, where A v = 0.

@@ -13,8 +13,8 @@ from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
 from spatialops.control.motors import Motors
 from spatialops.control.projected.gripping_controller import GrippingController
-from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.projected.motion_equation import MotionEquation
 from spatialops.control.projected.present_contacts import Schedule
 from spatialops.control.task_space.gathered_tasks import GatheredTasks
 from spatialops.control.task_space.tracking import Tracking
@@ -33,11 +33,9 @@ from spatialops.control.whole_body.equations import (
 )
 from spatialops.control.whole_body.joint_bounds import JointBounds
 from spatialops.control.whole_body.order_kernel import MET, NO_POINT
-from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
-from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -155,7 +153,7 @@ class WholeBodyController(GrippingController):
         self.levels = _levels(tasks)
         self.motors = motors
         self.actuation = motors.actuation
-        self._closures = HeldClosures(model, loops)
+        self._equation = MotionEquation(model, loops)
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
         self.posture = posture
@@ -198,23 +196,15 @@ class WholeBodyController(GrippingController):
     def _given(self, time: float, state: State, grip: HeldContacts) -> Given:
         """What the kernel takes."""
         model = self.model
-        q, v = state.q, state.v
-        A, drift = self._closures.beside(grip, state)
-        load = bias(model, q, v) - passive_forces(model, q, v)
-        if grip.sliding:
-            load = load - grip.sliding_friction(q)
         wanted = np.empty((2, model.nv))
         wanted[0] = 0.0 if self.posture is None else self.posture(model, state)
-        np.multiply(v, -self.damping, out=wanted[1])
+        np.multiply(state.v, -self.damping, out=wanted[1])
         bounded, offsets, _ = grip.limits
         apart = self._none if self.clearance is None else self.clearance.limits(state)
         own = _UNBOUND if self.bounds is None else self.bounds.ranges(model, state)
         tasks = self._order.each.rows(time, state)
         return Given(
-            mass_matrix(model, q),
-            load,
-            A,
-            drift,
+            *self._equation.at(state, grip),
             grip.mu,
             bounded,
             offsets,
