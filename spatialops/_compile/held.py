@@ -99,11 +99,19 @@ class _HeldCall:
 
     def _compile(self, arguments: Sequence[CompilerObject]) -> None:
         first, *others = self._references()
-        given = zip(others, arguments, strict=True)
+        given = zip(others, self._as_annotated(arguments), strict=True)
         kinds = (first, *(kind or numba.typeof(item) for kind, item in given))
         expect_stages(self.py_func, first)
         self._kernel.compile(kinds)
         self._call = self._kernel.overloads[kinds].entry_point
+
+    def _as_annotated(self, arguments: Sequence[CompilerObject]) -> list[CompilerObject]:
+        """Whole numbers in the place of floats as floats: the next caller may have none."""
+        _, *parameters = inspect.signature(self.py_func).parameters.values()
+        return [
+            _as_float(one.annotation, item)
+            for one, item in zip(parameters, arguments, strict=True)
+        ]
 
     def _references(self) -> list[CompilerObject]:
         """Types of the parameters that are addresses; None of others."""
@@ -112,6 +120,17 @@ class _HeldCall:
         kinds = [function.__globals__.get(one.annotation) for one in parameters]
         described = [_DESCRIPTIONS.get(kind) for kind in kinds]
         return [one and one.reference for one in described]
+
+
+def _as_float(annotation: str, item: CompilerObject) -> CompilerObject:
+    """A number that is annotated as a float, or a tuple with such fields, as annotated."""
+    if annotation == "float":
+        return float(item)
+    if not hasattr(item, "_fields"):
+        return item
+    kinds = inspect.get_annotations(type(item)).values()  # `NamedTuple` makes references of them
+    names = [getattr(kind, "__forward_arg__", "") for kind in kinds]
+    return type(item)(*map(_as_float, names, item))
 
 
 class _Description:

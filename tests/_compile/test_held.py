@@ -25,6 +25,11 @@ class Others(NamedTuple):
     values: Array
 
 
+class Pace(NamedTuple):
+    period: float
+    steps: int
+
+
 def several() -> Several:
     return Several(np.arange(3.0), np.arange(2), np.ones((4, 5)), np.zeros((0, 8)))
 
@@ -33,6 +38,18 @@ def several() -> Several:
 def sum_up(t: Several, more: Array) -> int:
     total = t.names[1] + t.table.shape[0] * t.table.shape[1] + t.nothing.shape[0]
     return int(total + t.values[2] + t.table[3, 4] + more[0])
+
+
+@held.held
+def stretched(t: Several, factor: float, pace: Pace) -> float:
+    return float(factor * pace.period * pace.steps + t.values[0])
+
+
+def test_whole_numbers_of_the_first_call_do_not_cut_those_of_the_next() -> None:
+    tables = several()
+    kept = held.Held(tables)
+    assert stretched(kept.address, 1, Pace(2, 3)) == 6.0
+    assert stretched(kept.address, 0.5, Pace(0.5, 3)) == 0.75
 
 
 def test_kernels_read_what_is_held() -> None:

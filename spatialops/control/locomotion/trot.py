@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array
 from spatialops._compile.held import Held
 from spatialops.control.joint_tracking import Reference
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.locomotion.leg_kinematics import Legs
-from spatialops.control.locomotion.trot_step import Beat, Walk, walk_on
+from spatialops.control.locomotion.trot_step import Beat, Walk, counted_on, walk_on
 from spatialops.errors import ArgumentError
 from spatialops.tree.state import State
 
@@ -110,7 +111,7 @@ class Trot:
         Reference
             Arrays (n,) in the order of the velocities.
         """
-        wanted = array(self.command(time, state), (3,), "command", finite=True)
+        wanted = _three(self.command(time, state))
         gait = self.gait
         beat = Beat(float(time), self.dt, gait.period, gait.duty, gait.step_height)
         joints = np.empty((3, self.legs.joints.size))
@@ -133,9 +134,23 @@ class Trot:
         (k,) int array
             Kernel links, see `Legs.links`.
         """
-        swing = self.gait.swing_or_before(time)
-        kept: IntArray = self.legs.links[(swing < 0.0) | (swing > 0.5)]
-        return kept
+        gait = self.gait
+        kept = np.empty(len(gait.landings), dtype=np.int64)
+        count = counted_on(time / gait.period, gait.duty, gait.landings, self.legs.links, kept)
+        return kept[:count]
+
+
+def _three(command: ArrayLike) -> Vec3:
+    """Velocities as finite numbers; a tuple of them is not made an array."""
+    if type(command) is tuple and len(command) == 3:
+        try:
+            wanted = float(command[0]), float(command[1]), float(command[2])
+        except (TypeError, ValueError):
+            wanted = math.nan, math.nan, math.nan
+        if math.isfinite(wanted[0]) and math.isfinite(wanted[1]) and math.isfinite(wanted[2]):
+            return wanted
+    x, y, turn = array(command, (3,), "command", finite=True).tolist()
+    return x, y, turn
 
 
 def _begun(legs: Legs, stance: ArrayLike, change: Array) -> Walk:

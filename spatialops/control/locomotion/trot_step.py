@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.control.locomotion.foot_paths import Strides, feet_ahead, hermite
@@ -72,7 +72,7 @@ class Beat(NamedTuple):
 
 @held
 def walk_on(
-    legs: LegTables, walk: Walk, beat: Beat, touchdown: Array, wanted: Array, joints: Array
+    legs: LegTables, walk: Walk, beat: Beat, touchdown: Array, wanted: Vec3, joints: Array
 ) -> float:
     """Angles, rates and accelerations (3, n) of joints in the order of the velocities.
 
@@ -106,8 +106,22 @@ def strides_of(walk: Walk, beat: Beat) -> Strides:
     return Strides(beat.dt, stance_time, swing_time, beat.step_height, pace)
 
 
+@kernel
+def counted_on(
+    phase: float, duty: float, touchdown: Array, links: IntArray, kept: IntArray
+) -> int:
+    """Links of feet that stand, or are in the second half of their swing; how many they are."""
+    count = 0
+    for i in range(touchdown.size):
+        swing = ((phase - touchdown[i]) % 1.0 - duty) / (1.0 - duty)
+        if swing < 0.0 or swing > 0.5:
+            kept[count] = links[i]
+            count += 1
+    return count
+
+
 @inlined
-def follow(walk: Walk, dt: float, wanted: Array) -> None:
+def follow(walk: Walk, dt: float, wanted: Vec3) -> None:
     """The pace goes to what is wanted, no faster than it may."""
     for c in range(3):
         most = walk.change[c] * dt
