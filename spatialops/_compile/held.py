@@ -109,8 +109,7 @@ class _HeldCall:
         """Whole numbers in the place of floats as floats: the next caller may have none."""
         _, *parameters = inspect.signature(self.py_func).parameters.values()
         return [
-            _as_float(one.annotation, item)
-            for one, item in zip(parameters, arguments, strict=True)
+            _as_float(one.annotation, item) for one, item in zip(parameters, arguments, strict=True)
         ]
 
     def _references(self) -> list[CompilerObject]:

@@ -142,7 +142,7 @@ class Trot:
 
 def _three(command: ArrayLike) -> Vec3:
     """Velocities as finite numbers; a tuple of them is not made an array."""
-    if type(command) is tuple and len(command) == 3:
+    if isinstance(command, tuple) and len(command) == 3:
         try:
             wanted = float(command[0]), float(command[1]), float(command[2])
         except (TypeError, ValueError):

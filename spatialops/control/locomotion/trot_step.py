@@ -107,9 +107,7 @@ def strides_of(walk: Walk, beat: Beat) -> Strides:
 
 
 @kernel
-def counted_on(
-    phase: float, duty: float, touchdown: Array, links: IntArray, kept: IntArray
-) -> int:
+def counted_on(phase: float, duty: float, touchdown: Array, links: IntArray, kept: IntArray) -> int:
     """Links of feet that stand, or are in the second half of their swing; how many they are."""
     count = 0
     for i in range(touchdown.size):

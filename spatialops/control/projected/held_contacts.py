@@ -134,7 +134,8 @@ class HeldContacts:
         own = [(i, self._map(i, contact.radius)) for i, contact in enumerate(self.contacts)]
         own += [(i, -self._map(i, 0.0)) for i in self._others]
         places = [(int(self.first[i]), rows) for i, rows in own]
-        return NodeMaps.of(*self.model.resolve(self._nodes), places)
+        links, offsets = self.model.resolve(self._nodes)
+        return NodeMaps.of(links, offsets, places)
 
     def rows(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The rows A, and their drift where A v = 0.

@@ -84,7 +84,8 @@ def rows_of_maps(
     moves = np.empty((2, len(nodes.links), 6))
     work = model.workspace()
     motion = q, v, model.branches.rest
-    status = mapped_rows(model.tree, model.links, motion, tuple(nodes), work, moves, A, drift)
+    tables = nodes.links, nodes.offsets, nodes.spans, nodes.maps
+    status = mapped_rows(model.tree, model.links, motion, tables, work, moves, A, drift)
     if status != layout.OK:
         raise not_finite(q=q, v=v)
     model.spare.append(work)

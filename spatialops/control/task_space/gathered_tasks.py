@@ -65,6 +65,9 @@ class TaskRows(NamedTuple):
 class _Memory(NamedTuple):
     """What the kernel works in."""
 
+    work: Array  # of the model's links
+    still: Array  # (nv,) accelerations, which are none
+    gains: Array  # (2, g): squares of stiffness and damping of the tasks, one after the other
     points: Array  # (n, 3)
     J: Array  # (6 n, nv) of nodes
     moves: Array  # (2, n, 6) their velocities and drifts
@@ -76,6 +79,8 @@ class _Memory(NamedTuple):
 class _Tables(NamedTuple):
     """What is fixed about the tasks."""
 
+    tree: IntArray  # of the model
+    constants: Array
     tasks: IntArray  # (t, 5)
     places: IntArray  # (k, 2): axis, or coordinate and velocity of a joint
     links: IntArray  # (n,) of nodes
@@ -110,6 +115,9 @@ class GatheredTasks:
         self._tables = self._made(kinds, points)
         n, nv = len(nodes), model.nv
         self._memory = _Memory(
+            model.workspace(),
+            np.zeros(nv),
+            np.empty((2, sum(task.size**2 for task in self._tasks))),
             np.empty((n, 3)),
             np.empty((6 * n, nv)),
             np.empty((2, n, 6)),
@@ -118,15 +126,13 @@ class GatheredTasks:
             np.empty(6),
         )
         self._held = Held(self._tables), Held(self._memory)
-        self._still = np.zeros(nv)
-        self._gains = np.empty((2, sum(task.size**2 for task in self._tasks)))
         squares = np.cumsum([0, *(task.size**2 for task in self._tasks)]).tolist()
         self._each = tuple(
-            (item, kind == _GIVEN, slice(*rows), slice(*gains))
-            for item, kind, rows, gains in zip(
-                self.trackings, kinds, _pairs(self.firsts), _pairs(squares), strict=True
-            )
+            (item, kind == _GIVEN, slice(*rows))
+            for item, kind, rows in zip(self.trackings, kinds, pairwise(self.firsts), strict=True)
         )
+        self._places = [slice(*ends) for ends in pairwise(squares)]  # of gains
+        self._gains: list[object] = [None] * len(kinds)  # that are in the memory
 
     def are(self, trackings: Sequence[Tracking]) -> bool:
         """Whether these are the tasks."""
@@ -154,9 +160,10 @@ class GatheredTasks:
                 assert isinstance(pose, PoseTask)
                 own[node] = pose.turns(self.model, points.links[node])
             node += _has_node(kind)
-        return _Tables(tasks, places, points.links.copy(), points.offsets.copy(), own)
+        links, offsets = points.links.copy(), points.offsets.copy()
+        return _Tables(self.model.tree, self.model.links, tasks, places, links, offsets, own)
 
-    def rows(self, time: float, state: State) -> TaskRows:
+    def rows(self, time: float, state: State, goals: Array | None = None) -> TaskRows:
         """What all tasks ask for at a time and state.
 
         Parameters
@@ -165,6 +172,9 @@ class GatheredTasks:
             At which paths are asked, s.
         state : State
             Configuration and velocity.
+        goals : (3, k) array, optional
+            What paths say of all coordinates, for which they are not asked then; only where all
+            tasks are of kinds that the kernel knows.
 
         Returns
         -------
@@ -179,26 +189,37 @@ class GatheredTasks:
         model = self.model
         q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
         J, found = np.empty((self.firsts[-1], model.nv)), np.empty((5, self.firsts[-1]))
-        for tracking, given, rows, gains in self._each:
+        if goals is None:
+            self._ask(time, state, J, found)
+        else:
+            found[_ERROR:] = goals
+        self._put_gains()
+        tables, memory = self._held
+        if gathered_kernel(tables.address, memory.address, q, v, J, found) != layout.OK:
+            raise not_finite(q=q, v=v)
+        return TaskRows(J, *found)
+
+    def _ask(self, time: float, state: State, J: Array, found: Array) -> None:
+        """What paths say, and all that tasks of other classes do."""
+        for tracking, given, rows in self._each:
             if given:
-                motion = tracking.task.motion(model, state)
-                goal = tracking.goal(time, motion, v)
+                motion = tracking.task.motion(self.model, state)
+                goal = tracking.goal(time, motion, state.v)
                 J[rows] = motion.J
                 found[_PLACE, rows], found[_DRIFT, rows] = motion.x, motion.drift
                 found[_WANTED, rows], found[_ERROR, rows], found[_RATE, rows] = goal
                 continue
             path = tracking.path(time)
             found[_ERROR, rows], found[_RATE, rows], found[_WANTED, rows] = path
-            self._gains[0, gains] = tracking.stiffness.ravel()
-            self._gains[1, gains] = tracking.damping.ravel()
-        work = model.workspace()
-        mechanism, at = (model.tree, model.links, work), (q, v, self._still)
-        tables, memory = self._held
-        own = tables.address, memory.address
-        if gathered_kernel(*own, mechanism, at, self._gains, J, found) != layout.OK:
-            raise not_finite(q=q, v=v)
-        model.spare.append(work)
-        return TaskRows(J, *found)
+
+    def _put_gains(self) -> None:
+        """Gains that are not in the memory yet."""
+        for i, (tracking, given, _) in enumerate(self._each):
+            if given or tracking.gains is self._gains[i]:
+                continue
+            self._gains[i] = tracking.gains
+            for kept, gain in zip(self._memory.gains, tracking.gains, strict=True):
+                kept[self._places[i]] = gain.ravel()
 
 
 def gathered(
@@ -206,10 +227,6 @@ def gathered(
 ) -> GatheredTasks:
     """Those that are kept if they are of these tasks, else new ones."""
     return kept if kept is not None and kept.are(trackings) else GatheredTasks(model, trackings)
-
-
-def _pairs(ends: list[int]) -> list[tuple[int, int]]:
-    return list(pairwise(ends))
 
 
 def _kind(tracking: Tracking) -> int:
@@ -298,21 +315,14 @@ def has_center(tasks: IntArray) -> bool:
 
 @held
 def gathered_kernel(
-    tables: _Tables,
-    memory: _Memory,
-    mechanism: tuple[IntArray, Array, Array],
-    state: tuple[Array, Array, Array],
-    gains: Array,
-    J: Array,
-    found: Array,
+    tables: _Tables, memory: _Memory, q: Array, v: Array, J: Array, found: Array
 ) -> int:
-    """Rows of all tasks; `found` (5, k) holds paths, which become errors, rates and accelerations.
-
-    `mechanism` are tree, links and workspace, `state` q, v and accelerations, which are none;
-    `gains` (2, g) squares of stiffness and damping, one after the other.
-    """
-    tree, links, work = mechanism
-    q, v, _ = state
+    """Rows of all tasks; `found` (5, k) has paths, which become errors, rates, accelerations."""
+    tree = tables.tree
+    links = tables.constants
+    work = memory.work
+    gains = memory.gains
+    state = q, v, memory.still
     status = layout.OK
     if has_center(tables.tasks):
         status = center_motion_kernel(tree, links, q, v, work, memory.center)

@@ -69,13 +69,35 @@ class Tracking:
     ) -> None:
         self.task = task
         self.path: Path = path if callable(path) else _fixed(path, task.size)
-        self.stiffness = _gain(stiffness, task.size, "stiffness")
-        if damping is None:
-            damping = 2.0 * _root(self.stiffness)
-        self.damping = _gain(damping, task.size, "damping")
+        wanted = _gain(stiffness, task.size, "stiffness")
+        damping = 2.0 * _root(wanted) if damping is None else damping
+        self._gains = wanted, _gain(damping, task.size, "damping")
         self._nearest = task.nearest if isinstance(task, (PoseTask, AttitudeTask)) else None
         self.weight = scalar(weight, "weight", low=0.0, strict=True)
         self.name = name or type(task).__name__
+
+    @property
+    def gains(self) -> tuple[Array, Array]:
+        """Stiffness and damping (l, l), read-only: another pair whenever one of them is changed."""
+        return self._gains
+
+    @property
+    def stiffness(self) -> Array:
+        """K_P (l, l), 1/s^2, read-only; may be set as to the class."""
+        return self._gains[0]
+
+    @stiffness.setter
+    def stiffness(self, value: ArrayLike) -> None:
+        self._gains = _gain(value, self.task.size, "stiffness"), self._gains[1]
+
+    @property
+    def damping(self) -> Array:
+        """K_D (l, l), 1/s, read-only; may be set as to the class."""
+        return self._gains[1]
+
+    @damping.setter
+    def damping(self, value: ArrayLike) -> None:
+        self._gains = self._gains[0], _gain(value, self.task.size, "damping")
 
     def goal(self, time: float, motion: Motion, v: Array) -> tuple[Array, Array, Array]:
         """What the task's coordinates should do now.
@@ -100,7 +122,7 @@ class Tracking:
         path[0], path[1], path[2] = self.path(time)
         if self._nearest is not None:
             path[:] = self._nearest((path[0], path[1], path[2]), motion.x)
-        goal_kernel(path, motion.x, motion.J, v, self.stiffness, self.damping, 0)
+        goal_kernel(path, motion.x, motion.J, v, *self._gains, 0)
         return path[2], path[0], path[1]
 
 
@@ -132,12 +154,14 @@ def _fixed(place: ArrayLike, size: int) -> Path:
 
 def _gain(value: ArrayLike, size: int, name: str) -> Array:
     """Gains as a matrix."""
-    given = np.asarray(value, dtype=np.float64)
-    matrix = np.eye(size) * given if given.ndim < 2 else given
+    given = np.array(value, dtype=np.float64)
+    row = given.shape in ((), (1,), (size,))
+    matrix = np.eye(size) * given if row else given
     if matrix.shape != (size, size) or not np.isfinite(matrix).all():
         raise ArgumentError(f"{name}: expected a number, {size} of them, or a matrix of that size")
     if size and np.linalg.eigvalsh(matrix + matrix.T)[0] < 0.0:
         raise ArgumentError(f"{name}: expected gains that are not negative")
+    matrix.flags.writeable = False
     return matrix
 
 

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, all_finite, scalar, whole
+from spatialops._compile.held import Held
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
@@ -24,6 +25,7 @@ from spatialops.control.whole_body.equations import (
     STEPS,
     AccelerationLimits,
     Given,
+    Levels,
     Sizes,
     floats_of,
     integers_of,
@@ -45,19 +47,19 @@ _GIVES_WAY = "bounds of joints and distances give way: motors and contacts canno
 
 
 class _Ordered(NamedTuple):
-    """Levels, their tasks, roots of weights of rows, and the first row of each level."""
+    """Tasks of all levels, and the kernel's tables; and what they were made for."""
 
-    levels: tuple[tuple[Tracking, ...], ...]
+    source: tuple[tuple[Tracking, ...], ...]
+    limits: Array
     each: GatheredTasks
-    roots: Array
-    starts: IntArray
+    levels: Held
 
 
 class _Room(NamedTuple):
     """Memory of a command: what it is for, and how much of it is what."""
 
     order: _Ordered
-    shapes: list[tuple[int, ...]]
+    shapes: tuple[int, ...]
     sizes: Sizes
     floats: Array
     ints: IntArray
@@ -174,26 +176,54 @@ class WholeBodyController(GrippingController):
         self._last = None
 
     def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
-        given = self._given(time, state, grip)
-        places = self.actuation.rows, grip.force_rows, grip.pressed_rows, self._order.starts
-        room = self._room_for(given, places)
+        return self.command(time, state, grip)
+
+    def command(
+        self, time: float, state: State, grip: HeldContacts, goals: Array | None = None
+    ) -> Explanation:
+        """The command of a state that has been checked, for who is safe by itself.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        grip : HeldContacts
+            What is held.
+        goals : (3, k) array, optional
+            What paths of all tasks say; default: they are asked, see `GatheredTasks.rows`.
+
+        Returns
+        -------
+        Explanation
+            With what `explained` needs left to be found.
+
+        Raises
+        ------
+        ArgumentError
+            For what is not finite.
+        """
+        self._last = None
+        order = self._order
+        given = self._given(time, state, grip, goals)
+        room = self._room_for(given)
         x, u = np.empty(room.sizes.n), np.empty(len(self.actuation))
-        status = whole_body_kernel(
-            tuple(given), places, self.sides, tuple(room.sizes), x, u, room.floats, room.ints
-        )
+        weight = 0.0 if self.posture is None else self.posture_weight
+        own = order.levels.address, given, self.sides, weight, room.sizes
+        status = whole_body_kernel(*own, x, u, room.floats, room.ints)
         if status == NO_POINT or not all_finite(x):
             return self._carried(state)
         self._last = _Command(x, u, room, given, grip)
-        tau = self.actuation.spread(u)
         return Explanation(
-            tau=tau,
+            tau=self.actuation.spread(u),
             demanded=self._still,
             predicted=self._still,
             status="solved" if status == MET else "nearest",
             notes=(_GIVES_WAY,) if room.ints[GAVE_WAY] else (),
         )
 
-    def _given(self, time: float, state: State, grip: HeldContacts) -> Given:
+    def _given(self, time: float, state: State, grip: HeldContacts, goals: Array | None) -> Given:
         """What the kernel takes."""
         model = self.model
         wanted = np.empty((2, model.nv))
@@ -202,7 +232,7 @@ class WholeBodyController(GrippingController):
         bounded, offsets, _ = grip.limits
         apart = self._none if self.clearance is None else self.clearance.limits(state)
         own = _UNBOUND if self.bounds is None else self.bounds.ranges(model, state)
-        tasks = self._order.each.rows(time, state)
+        tasks = self._order.each.rows(time, state, goals)
         return Given(
             *self._equation.at(state, grip),
             grip.mu,
@@ -211,37 +241,48 @@ class WholeBodyController(GrippingController):
             grip.pressed,
             tasks.J,
             tasks.wanted - tasks.drift,
-            self._order.roots,
-            self.motors.weights,
-            self.actuation.limits,
             wanted,
             own,
             *apart,
-            np.array([0.0 if self.posture is None else self.posture_weight]),
+            grip.force_rows,
+            grip.pressed_rows,
         )
 
     @property
     def _order(self) -> _Ordered:
-        """Of the levels as they are now."""
-        if self._ordered is None or self._ordered.levels is not self.levels:
-            each = tuple(item for level in self.levels for item in level)
-            sizes = [item.task.size for item in each]
-            rows = [sum(item.task.size for item in level) for level in self.levels]
-            roots = np.sqrt(np.repeat([item.weight for item in each], sizes))
-            self._ordered = _Ordered(
-                self.levels,
-                GatheredTasks(self.model, each),
-                roots,
-                np.cumsum([0, *rows], dtype=np.int64),
-            )
-        return self._ordered
+        """Of the levels and motors as they are now."""
+        kept = self._ordered
+        if kept is not None and kept.source is self.levels and kept.limits is self.actuation.limits:
+            return kept
+        each = tuple(item for level in self.levels for item in level)
+        sizes = [item.task.size for item in each]
+        rows = [sum(item.task.size for item in level) for level in self.levels]
+        limits = self.actuation.limits
+        levels = Levels(
+            self.actuation.rows,
+            self.motors.weights,
+            limits,
+            np.sqrt(np.repeat([item.weight for item in each], sizes)),
+            np.cumsum([0, *rows], dtype=np.int64),
+        )
+        each_at_once = GatheredTasks(self.model, each)
+        self._ordered = kept = _Ordered(self.levels, limits, each_at_once, Held(levels))
+        return kept
 
-    def _room_for(self, given: Given, places: tuple[IntArray, ...]) -> _Room:
+    def _room_for(self, given: Given) -> _Room:
         """Memory for a command of these shapes; the last one's if they are its own."""
         order, room = self._order, self._room
-        shapes = [values.shape for values in given]
+        shapes = (
+            len(given.drift),
+            len(given.mu),
+            len(given.offsets),
+            len(given.pressed),
+            len(given.least),
+            given.own.shape[1],
+            self.sides,
+        )
         if room is None or room.order is not order or room.shapes != shapes:
-            sizes = sizes_of(given, places, self.sides)
+            sizes = sizes_of(order.levels.tables, given, self.sides)
             floats = np.zeros(floats_of(sizes, len(given.r)))
             ints = np.zeros(integers_of(sizes), dtype=np.int64)
             self._room = room = _Room(order, shapes, sizes, floats, ints)
@@ -260,12 +301,27 @@ class WholeBodyController(GrippingController):
         ArgumentError
             Before the first command.
         """
-        found = super().explain()
-        if self._last is None or found.status == "damped":
-            return ConeExplanation(**vars(found))
-        told = self._explained(self._last, found)
-        self._explanation, self._last = told, None
+        told = self.explained(super().explain())
+        self._explanation = told
         return told
+
+    def explained(self, found: Explanation) -> ConeExplanation:
+        """All that is to be said of a command, from what was said with it.
+
+        Parameters
+        ----------
+        found : Explanation
+            Of the last command.
+
+        Returns
+        -------
+        ConeExplanation
+            The same with accelerations, forces and what is missed, once for each command.
+        """
+        if self._last is None or found.status == "damped":
+            return found if isinstance(found, ConeExplanation) else ConeExplanation(**vars(found))
+        last, self._last = self._last, None
+        return self._explained(last, found)
 
     def _carried(self, state: State) -> ConeExplanation:
         """Where even the constraints have no answer: motors carry what they can."""
@@ -285,8 +341,9 @@ class WholeBodyController(GrippingController):
         x, given = command.x, command.given
         room = command.room
         problem = problem_of(room.sizes, len(given.r), room.floats)
-        J = given.roots[:, None] * given.J
-        left = given.roots * given.r - J @ x[:n]
+        roots = room.order.levels.tables.roots
+        J = roots[:, None] * given.J
+        left = roots * given.r - J @ x[:n]
         missing = np.linalg.lstsq(J, left, rcond=_MISSED_RANK)[0]
         size = 1.0 + np.abs(problem.e).max(initial=0.0)
         return ConeExplanation(

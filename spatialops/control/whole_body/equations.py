@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.held import held
+from spatialops._compile.jit import inlined
 from spatialops.algebra.memory import matrix
 from spatialops.control.whole_body.order_kernel import (
     NO_POINT,
@@ -63,22 +65,21 @@ class Given(NamedTuple):
     pressed: Array  # (s,) forces that are given
     J: Array  # (k, nv) rows of all levels
     r: Array  # (k,)
-    roots: Array  # (k,) of their weights
-    weights: Array  # (p,) of losses
-    limits: Array  # (p,) of motors
     wanted: Array  # (2, nv) accelerations where tasks leave freedom: in the metric of M, by itself
     own: Array  # (2, nv) bounds of joints' accelerations; (2, 0): none
     apart: Array  # (c, nv) rows of other bounds
     least: Array  # (c,)
-    metric: Array  # (1,) weight of the former
+    gripping: IntArray  # (3 g,) rows of forces of contacts that grip
+    pressing: IntArray  # (s,) rows of forces that are given
 
 
-class Places(NamedTuple):
-    """Where things are among the unknowns."""
+class Levels(NamedTuple):
+    """What is the same at every command."""
 
-    motors: IntArray  # (p,)
-    forces: IntArray  # (3 g,) rows of forces of contacts that grip
-    pressed: IntArray  # (s,)
+    motors: IntArray  # (p,) velocities
+    weights: Array  # (p,) of losses
+    limits: Array  # (p,) of motors
+    roots: Array  # (k,) of weights of task rows
     starts: IntArray  # first row of each level, and their number
 
 
@@ -92,15 +93,14 @@ class Sizes(NamedTuple):
     group: int
 
 
-def sizes_of(given: tuple[Array, ...], places: tuple[IntArray, ...], sides: int) -> Sizes:
+def sizes_of(levels: Levels, given: Given, sides: int) -> Sizes:
     """How large a command's tables are."""
-    named, at = Given(*given), Places(*places)
-    p = len(at.motors)
-    m, nv = named.A.shape
-    equal = nv - p + m + len(at.pressed)
-    hard = p + sides * len(named.mu) + len(named.offsets)
-    bounds = (p if named.own.shape[1] else 0) + len(named.least)
-    steps = [int(b - a) for a, b in zip(at.starts[:-1], at.starts[1:], strict=True)]
+    p = len(levels.motors)
+    m, nv = given.A.shape
+    equal = nv - p + m + len(given.pressed)
+    hard = p + sides * len(given.mu) + len(given.offsets)
+    bounds = (p if given.own.shape[1] else 0) + len(given.least)
+    steps = [b - a for a, b in pairwise(levels.starts.tolist())]
     return Sizes(nv + m, equal, hard, hard + bounds, max(equal, *steps, 0))
 
 
@@ -160,7 +160,7 @@ def clear(X: Array) -> None:
 
 
 @inlined
-def put_equalities(given: Given, places: Places, problem: Problem) -> None:
+def put_equalities(levels: Levels, given: Given, problem: Problem) -> None:
     """Rows without a motor, contacts and closures that hold, forces that are given."""
     E, e = problem.E, problem.e
     nv = given.load.size
@@ -168,7 +168,7 @@ def put_equalities(given: Given, places: Places, problem: Problem) -> None:
     count = 0
     k = 0
     for i in range(nv):
-        if k < places.motors.size and places.motors[k] == i:
+        if k < levels.motors.size and levels.motors[k] == i:
             k += 1
             continue
         e[count] = put_equation(given, i, E[count])
@@ -179,17 +179,17 @@ def put_equalities(given: Given, places: Places, problem: Problem) -> None:
         e[count] = -given.drift[j]
         count += 1
     for s in range(given.pressed.size):
-        E[count, nv + places.pressed[s]] = 1.0
+        E[count, nv + given.pressing[s]] = 1.0
         e[count] = given.pressed[s]
         count += 1
 
 
 @inlined
-def put_pyramids(given: Given, places: Places, sides: int, problem: Problem, count: int) -> int:
+def put_pyramids(given: Given, sides: int, problem: Problem, count: int) -> int:
     """Sides of pyramids inscribed in cones: mu cos(pi / s) f_n >= c_k . f_t for each side k."""
     nv = given.load.size
     for g in range(given.mu.size):
-        first = nv + places.forces[3 * g]
+        first = nv + given.gripping[3 * g]
         for k in range(sides):
             angle = 2.0 * math.pi * (k + 0.5) / sides
             problem.C[count, first] = given.mu[g] * math.cos(math.pi / sides)
@@ -202,19 +202,19 @@ def put_pyramids(given: Given, places: Places, sides: int, problem: Problem, cou
 
 
 @inlined
-def put_inequalities(given: Given, places: Places, sides: int, problem: Problem) -> None:
+def put_inequalities(levels: Levels, given: Given, sides: int, problem: Problem) -> None:
     """Limits of motors, pyramids, bounds of forces, then of accelerations."""
     C = problem.C
     low, high = problem.low, problem.high
     nv = given.load.size
     clear(C)
     count = 0
-    for k in range(places.motors.size):
-        w = -put_equation(given, places.motors[k], C[count])
-        low[count] = -given.limits[k] - w
-        high[count] = given.limits[k] - w
+    for k in range(levels.motors.size):
+        w = -put_equation(given, levels.motors[k], C[count])
+        low[count] = -levels.limits[k] - w
+        high[count] = levels.limits[k] - w
         count += 1
-    count = put_pyramids(given, places, sides, problem, count)
+    count = put_pyramids(given, sides, problem, count)
     for j in range(given.offsets.size):
         for c in range(given.bounded.shape[1]):
             C[count, nv + c] = given.bounded[j, c]
@@ -222,7 +222,7 @@ def put_inequalities(given: Given, places: Places, sides: int, problem: Problem)
         high[count] = math.inf
         count += 1
     if given.own.shape[1] > 0:
-        for k in places.motors:
+        for k in levels.motors:
             C[count, k] = 1.0
             low[count] = given.own[0, k]
             high[count] = given.own[1, k]
@@ -236,18 +236,18 @@ def put_inequalities(given: Given, places: Places, sides: int, problem: Problem)
 
 
 @inlined
-def put_levels(given: Given, problem: Problem) -> None:
+def put_levels(levels: Levels, given: Given, problem: Problem) -> None:
     """Rows of all levels, times the roots of their weights."""
     clear(problem.J)
     for j in range(given.r.size):
-        root = given.roots[j]
+        root = levels.roots[j]
         problem.r[j] = root * given.r[j]
         for c in range(given.load.size):
             problem.J[j, c] = root * given.J[j, c]
 
 
 @inlined
-def put_cost(given: Given, places: Places, problem: Problem) -> None:
+def put_cost(levels: Levels, given: Given, weight: float, problem: Problem) -> None:
     """Losses of motors, and what draws accelerations that tasks leave free."""
     H, f = problem.H, problem.f
     U = problem.C  # its first rows
@@ -256,15 +256,15 @@ def put_cost(given: Given, places: Places, problem: Problem) -> None:
     clear(H)
     for c in range(n):
         f[c] = 0.0
-    for k in range(places.motors.size):
-        w = given.load[places.motors[k]]
+    for k in range(levels.motors.size):
+        w = given.load[levels.motors[k]]
         for a in range(n):
-            factor = 2.0 * given.weights[k] * U[k, a]
+            factor = 2.0 * levels.weights[k] * U[k, a]
             if factor != 0.0:
                 f[a] += factor * w
                 for b in range(n):
                     H[a, b] += factor * U[k, b]
-    metric = 2.0 * given.metric[0]
+    metric = 2.0 * weight
     for a in range(nv):
         if metric != 0.0:
             for b in range(nv):
@@ -277,13 +277,13 @@ def put_cost(given: Given, places: Places, problem: Problem) -> None:
 
 
 @inlined
-def put_motors(given: Given, places: Places, problem: Problem, x: Array, u: Array) -> None:
+def put_motors(levels: Levels, given: Given, problem: Problem, x: Array, u: Array) -> None:
     """U x + w within the limits."""
     for k in range(u.size):
-        total = given.load[places.motors[k]]
+        total = given.load[levels.motors[k]]
         for c in range(x.size):
             total += problem.C[k, c] * x[c]
-        u[k] = max(min(total, given.limits[k]), -given.limits[k])
+        u[k] = max(min(total, levels.limits[k]), -levels.limits[k])
 
 
 @inlined
@@ -293,12 +293,13 @@ def with_fewer(problem: Problem, i: int) -> Problem:
     return Problem(p.E, p.e, p.C[:i], p.low[:i], p.high[:i], p.J, p.r, p.H, p.f)
 
 
-@kernel
+@held
 def whole_body_kernel(
-    given: tuple[Array, ...],
-    places: tuple[IntArray, ...],
+    levels: Levels,
+    given: Given,
     sides: int,
-    sizes: tuple[int, ...],
+    weight: float,
+    sizes: Sizes,
     x: Array,
     u: Array,
     floats: Array,
@@ -306,27 +307,25 @@ def whole_body_kernel(
 ) -> int:
     """Unknowns x (n,) and motor forces u (p,); the status of `order_kernel`, also in `ints`.
 
-    Where there is no point bounds of accelerations give way.
+    `weight` is that of the first accelerations that are wanted. Where there is no point bounds of
+    accelerations give way.
     """
-    state = Given(*given)
-    at = Places(*places)
-    size = Sizes(*sizes)
-    problem = problem_of(size, state.r.size, floats)
-    rest = floats[(size.equal + size.all + state.r.size + size.n) * (size.n + 1) + size.all :]
-    put_equalities(state, at, problem)
-    put_inequalities(state, at, sides, problem)
-    put_levels(state, problem)
-    put_cost(state, at, problem)
+    problem = problem_of(sizes, given.r.size, floats)
+    rest = floats[(sizes.equal + sizes.all + given.r.size + sizes.n) * (sizes.n + 1) + sizes.all :]
+    put_equalities(levels, given, problem)
+    put_inequalities(levels, given, sides, problem)
+    put_levels(levels, given, problem)
+    put_cost(levels, given, weight, problem)
     ints[GAVE_WAY] = 0
-    own = room_of(size.n, size.all, size.group, rest, ints[RESULTS:])
-    status = in_order(problem, at.starts, x, own)
-    if status == NO_POINT and size.all > size.hard:
+    own = room_of(sizes.n, sizes.all, sizes.group, rest, ints[RESULTS:])
+    status = in_order(problem, levels.starts, x, own)
+    if status == NO_POINT and sizes.all > sizes.hard:
         ints[GAVE_WAY] = 1
-        hard = with_fewer(problem, size.hard)
-        own = room_of(size.n, size.hard, size.group, rest, ints[RESULTS:])
-        status = in_order(hard, at.starts, x, own)
+        hard = with_fewer(problem, sizes.hard)
+        own = room_of(sizes.n, sizes.hard, sizes.group, rest, ints[RESULTS:])
+        status = in_order(hard, levels.starts, x, own)
     ints[STEPS] = own.ints[0]
     ints[STATUS] = status
     if status != NO_POINT:
-        put_motors(state, at, problem, x, u)
+        put_motors(levels, given, problem, x, u)
     return status

@@ -140,7 +140,7 @@ class MpcTrotController(SafeController):
         room = (3, 3), (1,), (3,), (6,), (count, 3), (3, JACOBIAN + model.nv)
         self._now = Now(*(np.zeros(shape) for shape in room))
         self._seen = Held(self._now)
-        self._see(stance)
+        self._see(checked_state(stance, model))
         now = self._now
         upright = _about_up(now.heading[0])
         rest = (now.feet - now.center) @ upright
@@ -156,13 +156,13 @@ class MpcTrotController(SafeController):
         self._steps = Steps(
             np.asarray(self.gait.touchdown, dtype=np.float64),
             rest,
-            np.zeros((count, 3, 3)),
+            np.zeros((3, count + 2, 3)),
             now.feet.copy(),
             now.feet.copy(),
             np.ones(count, dtype=np.int64),
         )
         self._kept = Held(self._steps)
-        self._goals = np.zeros((2, 3, 3))  # of attitude and centre
+        self._goals = self._steps.goals.reshape(3, -1)
         self._room = np.empty((3, 3, 3))
         self._mass = model.mass
         self._planned = np.inf  # when, s
@@ -172,14 +172,15 @@ class MpcTrotController(SafeController):
         self.plan: ForcePlan | None = None
 
     def _made(self, nodes: list[Node], motors: Motors) -> WholeBodyController:
+        goals = self._steps.goals
+        paths = [_path_of(goals, i) for i in range(goals.shape[1])]
         feet = [
-            Tracking(PointTask(node), _path_of(self._steps.goals, i), stiffness=900.0)
-            for i, node in enumerate(nodes)
+            Tracking(PointTask(node), path, stiffness=900.0)
+            for node, path in zip(nodes, paths[:-2], strict=True)
         ]
-        goals = self._goals
         body = [
-            Tracking(AttitudeTask(self._node), _path_of(goals, 0), stiffness=50.0),
-            Tracking(self._center, _path_of(goals, 1), stiffness=50.0, weight=10.0),
+            Tracking(AttitudeTask(self._node), paths[-2], stiffness=50.0),
+            Tracking(self._center, paths[-1], stiffness=50.0, weight=10.0),
         ]
         return WholeBodyController(self.model, [feet, body], motors, contacts=self.schedule)
 
@@ -203,13 +204,14 @@ class MpcTrotController(SafeController):
         return self._safe_command(time, state, lambda: self._command(time, state))
 
     def _command(self, time: float, state: State) -> Explanation:
+        state = checked_state(state, self.model)
         self._see(state)
         step_kernel(*self._tables(), float(time), self._numbers())
         if not 0.0 <= time - self._planned < self.mpc.dt - _EARLY:
             self._replan(time, state)
         self._follow(time)
-        self._whole(time, state)
-        return self._whole.commanded_last()
+        grip = self.schedule(time, state)
+        return self._whole.command(time, state, grip, self._goals)
 
     def explain(self) -> Explanation:
         """Why the last command was what it was, as the whole body says it.
@@ -224,15 +226,11 @@ class MpcTrotController(SafeController):
         ArgumentError
             Before the first command.
         """
-        found = super().explain()
-        if found.status == "damped":
-            return found
-        return self._whole.explain().timed(found.seconds, found.unanswered)
+        self._explanation = self._whole.explained(super().explain())
+        return self._explanation
 
     def _see(self, state: State) -> None:
         model = self.model
-        if type(state) is not State:
-            state = checked_state(state, model)
         q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
         work = model.workspace()
         base = self._q.start + 3, self._v.start
@@ -277,8 +275,8 @@ class MpcTrotController(SafeController):
         assert self.plan is not None
         plan = self.plan.coordinates, self.plan.rates, self.plan.accelerations
         since, turning = float(time - self._planned), float(self._pace[2])
-        room = self._turned, self._room, self._goals
-        follow_kernel(since, self.mpc.dt, self._began, turning, plan, *room)
+        numbers = since, float(self.mpc.dt), self._began, turning
+        follow_kernel(self._kept.address, *numbers, plan, self._turned, self._room)
 
 
 def _about_up(heading: float) -> Array:
@@ -288,9 +286,9 @@ def _about_up(heading: float) -> Array:
 
 
 def _path_of(goals: Array, i: int) -> Path:
-    """The i-th of goals (k, 3, 3), places, rates and accelerations, as they are when asked."""
+    """The i-th of goals (3, k, 3), places, rates and accelerations, as they are when asked."""
 
     def path(_: float) -> tuple[Array, Array, Array]:
-        return goals[i, 0], goals[i, 1], goals[i, 2]
+        return goals[0, i], goals[1, i], goals[2, i]
 
     return path

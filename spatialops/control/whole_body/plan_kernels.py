@@ -10,7 +10,7 @@ import math
 
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
 from spatialops._compile.held import held
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.jit import inlined
 from spatialops.algebra.vectors import (
     dot,
     plus,
@@ -151,8 +151,9 @@ def horizon_kernel(
     return holds.shape[0]
 
 
-@kernel
+@held
 def follow_kernel(
+    steps: Steps,
     since: float,
     dt: float,
     began: float,
@@ -160,9 +161,8 @@ def follow_kernel(
     plan: tuple[Array, Array, Array],
     turned: Array,
     room: Array,
-    goals: Array,
-) -> None:
-    """Goals (2, 3, 3) of attitude and centre of mass, some time after a plan was made.
+) -> int:
+    """Goals of attitude and centre of mass, some time after a plan was made.
 
     `plan` are coordinates and rates (n + 1, 6) and accelerations (n, 6), dt apart, of a body that
     headed for `began`; `turned` (2, 3, 3) as `horizon_kernel` takes it, `room` (3, 3, 3).
@@ -175,16 +175,19 @@ def follow_kernel(
         plus_scaled(x, left, vec3(rates, k, 0)), 0.5 * left * left, vec3(accelerations, k, 0)
     )
     place = plus_scaled(vec3(coordinates, k, 3), left, vec3(rates, k, 3))
-    put3(goals[1], 0, 0, plus_scaled(place, 0.5 * left * left, vec3(accelerations, k, 3)))
-    put3(goals[1], 1, 0, plus_scaled(vec3(rates, k, 3), left, vec3(accelerations, k, 3)))
-    put3(goals[1], 2, 0, vec3(accelerations, k, 3))
+    feet = steps.touchdown.size
+    own = steps.goals[:, feet + 1]
+    put3(own, 0, 0, plus_scaled(place, 0.5 * left * left, vec3(accelerations, k, 3)))
+    put3(own, 1, 0, plus_scaled(vec3(rates, k, 3), left, vec3(accelerations, k, 3)))
+    put3(own, 2, 0, vec3(accelerations, k, 3))
     spin = plus_scaled((0.0, 0.0, turning), 1.0, vec3(rates, k, 0))
     spin = plus_scaled(spin, left, vec3(accelerations, k, 0))
     R = times(rotation_of(x), times(about_up(began + turning * since), mat3_of(turned[0])))
-    own = goals[0]
+    own = steps.goals[:, feet]
     put_vector(R, turned[1], own[0])
     put3(room[2], 0, 0, spin)
     vector_rates_kernel(own[0], room[2, 0], room[0], room[1])
     put3(own, 1, 0, rotate(mat3_of(room[0]), spin))
     bent = rotate(mat3_of(room[0]), vec3(accelerations, k, 0))
     put3(own, 2, 0, plus(bent, rotate(mat3_of(room[1]), spin)))
+    return k

@@ -43,7 +43,7 @@ class Steps(NamedTuple):
 
     touchdown: Array  # (k,) of the gait
     rest: Array  # (k, 3) of feet below the hips, heading frame
-    goals: Array  # (k, 3, 3) places, rates, accelerations
+    goals: Array  # (3, k + 2, 3) places, rates, accelerations of feet, attitude, centre of mass
     lifted: Array  # (k, 3) where swings began
     ends: Array  # (k, 3) and where they end
     stood: IntArray  # (k,) which feet stood
@@ -128,7 +128,7 @@ def step_kernel(now: Now, steps: Steps, time: float, pace: Pace) -> int:
     count = 0
     span = pace.period * (1.0 - pace.duty)
     for i in range(steps.touchdown.size):
-        goal = steps.goals[i]
+        goal = steps.goals[:, i]
         phase = (time / pace.period - steps.touchdown[i]) % 1.0
         if phase < pace.duty:
             put3(goal, 0, 0, vec3(now.feet, i, 0))

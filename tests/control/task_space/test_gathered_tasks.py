@@ -95,11 +95,35 @@ def test_gains_and_paths_may_change():
     tracking = Tracking(PointTask(FOOT), np.zeros(3))
     together = GatheredTasks(MODEL, [tracking])
     before = together.rows(0.0, ROBOT.state).wanted
-    tracking.stiffness[:] *= 2.0
+    tracking.stiffness = 2.0 * tracking.stiffness
     assert together.rows(0.0, ROBOT.state).wanted == pytest.approx(2.0 * before)
+    moving = so.State(ROBOT.state.q, np.ones(MODEL.nv))
+    slow = together.rows(0.0, moving)
+    tracking.damping = 3.0
+    assert together.rows(0.0, moving).wanted != pytest.approx(slow.wanted)
+    stiff = tracking.stiffness @ slow.error
+    assert together.rows(0.0, moving).wanted == pytest.approx(stiff + 3.0 * slow.rate)
+    with pytest.raises(ValueError, match="read-only"):  # a change in place would not be seen
+        tracking.stiffness[:] *= 2.0
+    with pytest.raises(ArgumentError, match="damping"):
+        tracking.damping = np.ones(2)
     tracking.path = lambda time: (np.ones(3), np.zeros(3), np.zeros(3))
     x = tracking.task.motion(MODEL, ROBOT.state).x
     assert together.rows(0.0, ROBOT.state).error == pytest.approx(1.0 - x)
+
+
+def test_goals_stand_in_for_paths():
+    own = [
+        Tracking(PointTask(FOOT), np.full(3, 0.1)),
+        Tracking(CenterOfMassTask(axes=(0, 2)), np.full(2, 0.2)),
+    ]
+    together = GatheredTasks(MODEL, own)
+    asked = together.rows(0.0, ROBOT.state)
+    goals = np.zeros((3, 5))
+    goals[0] = 0.1, 0.1, 0.1, 0.2, 0.2
+    given = together.rows(0.0, ROBOT.state, goals)
+    for name, values in asked._asdict().items():
+        assert np.array_equal(getattr(given, name), values), name
 
 
 def test_they_are_kept_while_tasks_are_the_same():
