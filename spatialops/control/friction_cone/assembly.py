@@ -12,19 +12,21 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, vector
 from spatialops.control.friction_cone.assembly_kernel import (
     NOT_FINITE,
     SOFT_POSTURE,
     STRICT,
     TRADE_OFF,
+    Counts,
     Given,
+    Places,
+    Weights,
     assembly_kernel,
-    places_of,
-    scratch_of,
 )
 from spatialops.control.friction_cone.force_program import ForceProgram
 from spatialops.control.friction_cone.optimality import Rows
+from spatialops.control.friction_cone.program_rooms import ProgramRooms, Sizes
 from spatialops.control.projected.control_state import ControlState
 from spatialops.errors import ArgumentError
 
@@ -45,14 +47,21 @@ class Assembly:
         Accelerations wanted of what the tasks leave free.
     force_goals : (k, 3) array or None
         Contact forces [normal, tangent, tangent] to regulate ([A] 35), N; NaN: free.
+    rooms : ProgramRooms, optional
+        Where programs are, until the next ones are put there; default: in memory of their own.
     """
 
     def __init__(
-        self, at: ControlState, posture: Array | None, force_goals: ArrayLike | None
+        self,
+        at: ControlState,
+        posture: Array | None,
+        force_goals: ArrayLike | None,
+        rooms: ProgramRooms | None = None,
     ) -> None:
+        self._rooms = ProgramRooms() if rooms is None else rooms
         self.at, self.p = at, len(at.motors.actuation)
         self.n = self.p + len(at.mechanism.drift) - at.rank
-        self.posture = posture
+        self.posture = None if posture is None else vector(posture, len(at.state.v), "posture")
         wanted = _NOTHING
         if force_goals is not None and len(at.held.mu):
             wanted = np.array(force_goals, dtype=np.float64).ravel()
@@ -81,9 +90,9 @@ class Assembly:
         motors, mechanism = at.motors, at.mechanism
         bounded, offsets, _ = held.limits
         strong = motors.strong[0]
-        k, p = len(at.state.v) - at.rank, self.p
-        tasks, rows_held = len(mechanism.right), len(mechanism.drift)
-        least = max(motors.actuation.weight, _LEAST_LOAD)
+        n, p = len(at.state.v), self.p
+        k = n - at.rank
+        tasks = len(mechanism.right)
         given = Given(
             mechanism.M,
             _NOTHING if self.posture is None else self.posture,
@@ -94,30 +103,25 @@ class Assembly:
             self._goals,
             motors.weights,
             motors.actuation.limits,
-            np.array([least, weight, posture_weight, len(held), tasks, rows_held]),
         )
         equal = tasks + min(k, p) + len(held.pressed) + len(self._goals)
-        rows = _rows(self.n, equal, 2 * len(strong) + len(offsets), len(held.mu))
+        limits = 2 * len(strong) + len(offsets)
+        sizes = Sizes(self.n, equal, limits, len(held.mu), tasks, k, p, n)
+        room = self._rooms.of(which, sizes)
+        load = max(motors.actuation.weight, _LEAST_LOAD)
         count = assembly_kernel(
+            room.address,
             which,
             at.rank,
             at.floats,
-            tuple(given),
-            (strong, held.force_rows, held.pressed_rows),
-            tuple(rows),
-            np.empty(scratch_of(tasks, k, p, len(at.state.v))),
-            np.empty(places_of(tasks, p), dtype=np.int64),
+            given,
+            Places(strong, held.force_rows, held.pressed_rows),
+            Weights(load, weight, posture_weight),
+            Counts(len(held), tasks, len(mechanism.drift)),
+            room.floats,
+            room.ints,
         )
         if count == NOT_FINITE:
             raise ArgumentError("a force program holds NaN or infinity")
-        H, g, E, e, *others = rows
+        H, g, E, e, *others = room.rows
         return ForceProgram.of_rows(Rows(H, g, E[:count], e[:count], *others), self.names)
-
-
-def _rows(n: int, r: int, m: int, c: int) -> Rows:
-    """Room for n unknowns, r equalities, m inequalities and c cones."""
-    H, g = np.empty((n, n)), np.empty(n)
-    E, e = np.empty((r, n)), np.empty(r)
-    D, d = np.empty((m, n)), np.empty(m)
-    K, k = np.empty((3 * c, n)), np.empty(3 * c)
-    return Rows(H, g, E, e, D, d, K, k, np.empty(c), np.empty(m + c))

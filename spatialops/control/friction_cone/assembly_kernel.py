@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spatialops._arrays import NOTHING, Array, IntArray
+from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.column_reflections import (
     Decided,
@@ -55,7 +56,23 @@ class Tables(NamedTuple):
     goals: Array  # (3 c,) or (0,); NaN where free
     weights: Array  # (p,) of losses
     limits: Array  # (p,) of motors
-    numbers: Array  # usual load of a contact, weights of tasks and of posture
+    scale: Weights
+
+
+class Weights(NamedTuple):
+    """Numbers of a program."""
+
+    load: float  # usual one of a contact, N
+    tasks: float  # where they are costs
+    posture: float
+
+
+class Counts(NamedTuple):
+    """How many there are of what a program is made of."""
+
+    contacts: int
+    tasks: int
+    rows: int  # that hold
 
 
 class Places(NamedTuple):
@@ -64,15 +81,6 @@ class Places(NamedTuple):
     strong: IntArray  # motors with a limit
     forces: IntArray  # (3 c,)
     pressed: IntArray  # (s,)
-
-
-# Numbers.
-USUAL = 0
-TRADE = 1
-POSTURE = 2
-COUNT = 3
-TASKS = 4
-HELD = 5
 
 
 @inlined
@@ -100,7 +108,7 @@ def put_bounds(given: Tables, at: Places, rows: Rows) -> None:
                 for a in range(n):
                     rows.D[ends + b, a] += factor * force_entry(given, r, a, p)
     for j in range(ends, rows.scales.size):
-        rows.scales[j] = given.numbers[USUAL]
+        rows.scales[j] = given.scale.load
     for j in range(rows.k.size):
         put_force(given, at.forces[j], rows.K[j], p)
         rows.k[j] = given.f[at.forces[j]]
@@ -322,7 +330,7 @@ def put_trade_off(given: Tables, rows: Rows, floats: Array) -> None:
             a[i] += factor * given.t[j]
             for c in range(p):
                 A[i, c] += factor * given.T[j, c]
-    add_squares(rows, given.numbers[TRADE], A, a)
+    add_squares(rows, given.scale.tasks, A, a)
 
 
 @kernel
@@ -340,7 +348,7 @@ def put_program(
     if which == TRADE_OFF:
         put_trade_off(given, rows, floats)
     if which != STRICT and given.posture.size > 0:
-        add_squares(rows, given.numbers[POSTURE], given.drive, given.posture)
+        add_squares(rows, given.scale.posture, given.drive, given.posture)
     return put_force_goals(given, at, rows, count)
 
 
@@ -370,12 +378,12 @@ class Given(NamedTuple):
     goals: Array
     weights: Array
     limits: Array
-    numbers: Array  # as in `Tables`, first the load of all contacts; then how many there are,
-    # tasks, and rows that hold
 
 
 @inlined
-def tables_of(given: Given, controls: Controls, internal: Array, posture: Array) -> Tables:
+def tables_of(
+    given: Given, controls: Controls, internal: Array, posture: Array, scale: Weights
+) -> Tables:
     """The tables of a program, of which those of the posture are not filled yet."""
     return Tables(
         controls.T,
@@ -393,7 +401,7 @@ def tables_of(given: Given, controls: Controls, internal: Array, posture: Array)
         given.goals,
         given.weights,
         given.limits,
-        given.numbers,
+        scale,
     )
 
 
@@ -412,44 +420,44 @@ def put_wanted(given: Given, controls: Controls, push: Array, wanted: Array) -> 
 
 
 @inlined
-def put_load(numbers: Array, f: Array) -> None:
-    """The usual load of a contact."""
-    pushed = numbers[USUAL]
+def with_load(scale: Weights, contacts: int, f: Array) -> Weights:
+    """With the usual load of a contact in the place of that of all."""
+    pushed = scale.load
     for r in range(f.size):
         pushed = max(pushed, abs(f[r]))
-    numbers[USUAL] = pushed / max(numbers[COUNT], 1.0)
+    return Weights(pushed / max(contacts, 1), scale.tasks, scale.posture)
 
 
-@kernel
+@held
 def assembly_kernel(
+    rows: Rows,
     which: int,
     rank: int,
     known: Array,
-    given: tuple[Array, ...],
-    places: tuple[IntArray, ...],
-    rows: tuple[Array, ...],
+    given: Given,
+    places: Places,
+    scale: Weights,
+    counts: Counts,
     floats: Array,
     ints: IntArray,
 ) -> int:
     """`put_program` of a state whose tables, see `controls_of`, are in `known`; or `NOT_FINITE`.
 
-    `given`, `places` and `rows` are the arrays of `Given`, `Places` and `Rows`.
+    The load in `scale` is that of all contacts.
     """
-    own = Given(*given)
-    program = Rows(*rows)
-    n = own.mass.shape[0]
-    m = int(own.numbers[HELD])
-    p = own.limits.size
-    tasks = int(own.numbers[TASKS])
-    controls = controls_of(n - rank, m, n, p, tasks, known)
-    internal = projected_of(m, n, known[own_numbers(m, n, p, tasks) :]).internal
-    wants = min(own.posture.size, 1) * (n - rank)
+    n = given.mass.shape[0]
+    m = counts.rows
+    p = given.limits.size
+    controls = controls_of(n - rank, m, n, p, counts.tasks, known)
+    internal = projected_of(m, n, known[own_numbers(m, n, p, counts.tasks) :]).internal
+    wants = min(given.posture.size, 1) * (n - rank)
     posture = floats[n : n + wants]
     if wants > 0:
-        put_wanted(own, controls, floats[:n], posture)
-    put_load(own.numbers, controls.f)
-    tables = tables_of(own, controls, internal, posture)
-    count = put_program(which, tables, Places(*places), program, floats[n + wants :], ints)
-    H, g, E, e, D, d, K, k, mu, scales = program
-    found = H, g, E[:count], e[:count], D, d, K, k, mu, scales
+        put_wanted(given, controls, floats[:n], posture)
+    usual = with_load(scale, counts.contacts, controls.f)
+    tables = tables_of(given, controls, internal, posture, usual)
+    count = put_program(which, tables, places, rows, floats[n + wants :], ints)
+    E = rows.E[:count]
+    e = rows.e[:count]
+    found = rows.H, rows.g, E, e, rows.D, rows.d, rows.K, rows.k, rows.mu, rows.scales
     return count if are_finite(found) else NOT_FINITE

@@ -15,6 +15,7 @@ from spatialops.control.friction_cone.assembly import Assembly, ForceGoals
 from spatialops.control.friction_cone.barrier import Barrier
 from spatialops.control.friction_cone.explanation import Command, ConeExplanation, explanation
 from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution, ForceSolver
+from spatialops.control.friction_cone.program_rooms import ProgramRooms
 from spatialops.control.motors import Motors
 from spatialops.control.projected.control_state import ControlState, control_state, minimum_norm
 from spatialops.control.projected.gripping_controller import GrippingController
@@ -130,6 +131,7 @@ class FrictionConeController(GrippingController):
         self.minimum_norm = minimum_norm
         self._equation = MotionEquation(model, loops)
         self._gathered: GatheredTasks | None = None
+        self._rooms = ProgramRooms()
         self._start: Array | None = None
         self._attempts: list[str] = []
         self._last: Command | None = None
@@ -144,7 +146,7 @@ class FrictionConeController(GrippingController):
             self.model, state, grip, self.motors, self._gathered, time, equation=self._equation
         )
         goals = None if self.force_goals is None else self.force_goals(time)
-        assembly = Assembly(at, self._posture(at, state), goals)
+        assembly = Assembly(at, self._posture(at, state), goals, self._rooms)
         if self.minimum_norm:
             program = assembly.strict()
             x, status = self._least(program)
@@ -212,7 +214,8 @@ class FrictionConeController(GrippingController):
     @property
     def answer(self) -> tuple[ForceProgram, Array]:
         """The program behind the last command, and its unknowns: motor, then internal forces."""
-        return self._answered().program, self._answered().x
+        last = self._answered()
+        return last.program.copied(), last.x
 
     @property
     def at(self) -> ControlState:

@@ -122,6 +122,16 @@ class ForceProgram:
         own = self.__dict__
         return tuple(own[name] for name in Rows._fields)
 
+    def copied(self) -> ForceProgram:
+        """The same in arrays of its own.
+
+        Returns
+        -------
+        ForceProgram
+            With the same names.
+        """
+        return ForceProgram.of_rows(Rows(*(values.copy() for values in self.arrays)), self.names)
+
     @property
     def size(self) -> int:
         """Number of unknowns."""

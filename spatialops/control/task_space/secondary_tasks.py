@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, vector
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import is_finite
 from spatialops.control.task_space.tasks import Task
 from spatialops.tree.model import Model
-from spatialops.tree.state import State, difference, integrate
+from spatialops.tree.state import State, both_finite, difference_kernel, integrate
 
 _LEVEL = 1e-12  # slope of the manipulability below which it points nowhere
 
@@ -60,10 +62,26 @@ class Rest:
         (nv,) array
             rad/s^2 or m/s^2.
         """
-        result: Array = (
-            self.stiffness * difference(model, state.q, np.asarray(self.q)) - self.damping * state.v
-        )
-        return result
+        q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
+        goal = vector(self.q, model.nq, "q")
+        pull = np.empty(model.nv)
+        gains = float(self.stiffness), float(self.damping)
+        if not rest_kernel(model.tree, q, v, goal, gains, pull):
+            raise not_finite(q=q, v=v, goal=goal)
+        return pull
+
+
+@kernel
+def rest_kernel(
+    tree: IntArray, q: Array, v: Array, goal: Array, gains: tuple[float, float], pull: Array
+) -> bool:
+    """Stiffness times the way to a goal less damping times v; whether all of it is finite."""
+    if not (both_finite(q, goal) and is_finite(v)):
+        return False
+    difference_kernel(tree, q, goal, pull)
+    for k in range(v.size):
+        pull[k] = gains[0] * pull[k] - gains[1] * v[k]
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)

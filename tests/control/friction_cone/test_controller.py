@@ -149,6 +149,19 @@ def test_redundant_contacts_share_what_cannot_be_told():
     assert (np.hypot(told.forces[:, 1], told.forces[:, 2]) < 0.5 * told.forces[:, 0]).all()
 
 
+def test_postures_of_any_kind_are_taken(robot):
+    """Lists, every second entry: kernels get what they are compiled for."""
+    wanted = np.linspace(-1.0, 1.0, robot.model.nv)
+    told = []
+    for given in (wanted, wanted.tolist(), np.repeat(wanted, 2)[::2]):
+        posture = lambda model, state, given=given: given  # noqa: E731
+        controller = controller_of(robot, ASKED, range(2), posture=posture)
+        told.append(controller(0.0, robot.state))
+    assert np.array_equal(told[1], told[0])
+    assert np.array_equal(told[2], told[0])
+    assert told[0].any()
+
+
 @pytest.mark.compiled
 def test_any_set_of_feet_is_solved():
     """Random states and sets of feet: no solve fails, no command leaves its cones or limits."""
