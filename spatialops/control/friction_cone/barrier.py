@@ -17,6 +17,7 @@ from spatialops._arrays import Array
 from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution
 from spatialops.control.friction_cone.solve_kernel import (
     FAILED,
+    PROVES,
     SOLVED,
     ints_of,
     numbers_of,
@@ -27,6 +28,7 @@ from spatialops.control.friction_cone.verification import CENTERED, REPORT, Foun
 _STATUSES = "solved", "infeasible", "inconsistent", "failed"  # in the kernel's order
 _NO_GUESS = np.zeros(0)
 _INVOLVED = 1e-3  # of the largest share: what a conflict is about
+_PROVES = 1e-3  # scaled violation that no point avoids: how large the least is, nobody asks then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +92,7 @@ class Barrier:
         ForceSolution
             With its status, its multipliers and its residual in the program as it was given.
         """
-        solution, _ = self.solve_and_center(program, start)
+        solution, _ = self._solved(program, start, self._thorough)
         if solution.status != "infeasible":
             return solution
         return replace(solution, conflict=_conflict(program, solution))
@@ -98,7 +100,7 @@ class Barrier:
     def solve_and_center(
         self, program: ForceProgram, start: Array | None = None
     ) -> tuple[ForceSolution, Array | None]:
-        """Solve a program, and find a good start for the next one.
+        """Solve a program, and find a good start for the next one, as soon as can be.
 
         Parameters
         ----------
@@ -110,11 +112,18 @@ class Barrier:
         Returns
         -------
         solution : ForceSolution
-            As of `solve`, but for what is in conflict.
+            As of `solve`; of an infeasible program it says only that no point is inside, and what
+            it says of its violation and its multipliers is of where that was seen.
         center : (n,) array or None
             The first point on the central path: a good start for a program that differs little.
             None where no path was followed.
         """
+        return self._solved(program, start, self._quick)
+
+    def _solved(
+        self, program: ForceProgram, start: Array | None, numbers: Array
+    ) -> tuple[ForceSolution, Array | None]:
+        """Solution and centre."""
         n, r = program.size, len(program.e)
         m, c = len(program.d), len(program.mu)
         found = Found(
@@ -123,7 +132,7 @@ class Barrier:
         status = program_kernel(
             program.arrays,
             _NO_GUESS if start is None else start,
-            self._numbers,
+            numbers,
             tuple(found),
             np.empty(numbers_of(n, r, m, c)),
             np.empty(ints_of(n, r), dtype=np.int64),
@@ -131,10 +140,17 @@ class Barrier:
         return _solution(status, found), found.center if found.report[CENTERED] else None
 
     @cached_property
-    def _numbers(self) -> Array:
-        """What the kernel takes."""
+    def _quick(self) -> Array:
+        """What the kernel takes, which ends where no point can be inside any more."""
         own = self.inside, self.least_margin, self.least_cost, float(self.max_steps)
-        return np.array([*self.tolerances, *own])
+        return np.array([*self.tolerances, *own, _PROVES])
+
+    @cached_property
+    def _thorough(self) -> Array:
+        """The same, but how much the inequalities must give is found to the end."""
+        numbers = self._quick.copy()
+        numbers[PROVES] = math.inf
+        return numbers
 
 
 def _solution(status: int, found: Found) -> ForceSolution:

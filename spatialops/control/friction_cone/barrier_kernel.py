@@ -33,6 +33,7 @@ STOPPED = 1
 STALLED = 2
 INDEFINITE = 3
 OUTSIDE = 4
+PROVED = 5
 
 # What goes into `options`, and what comes back in the same places.
 ETA = 0  # to begin with; the last
@@ -40,6 +41,8 @@ LAST = 1  # eta to end with, relative to the cost; the last Newton decrement
 STOP = 2  # value of the last variable at which to stop
 STEPS = 3  # allowed; taken
 CONSTANT = 4  # added to the cost x.H x / 2
+PROVES = 5  # value of the last variable, whose least is sought, above which it need not be found
+OPTIONS = 6
 
 _LOST = 1e-15  # of a diagonal: what is left of it that is rounding, and
 _STIFF = 1e100  # the pivot instead, along which nothing moves
@@ -133,8 +136,8 @@ def follow(
 ) -> int:
     """Follow the central path from the strictly feasible `at.x`.
 
-    The result is in `at`, its last Newton step in row STEP. `options` has the five numbers named
-    above. `center` becomes the first point on the path.
+    The result is in `at`, its last Newton step in row STEP. `options` has the numbers named above.
+    `center` becomes the first point on the path.
     """
     x, g = at.x, program.g
     rows = newton.vectors
@@ -143,6 +146,7 @@ def follow(
     relative = options[LAST]
     stop = options[STOP]
     most = int(options[STEPS])
+    theta = at.l.size + 2.0 * at.c.size
     first = True
     before = _NO_DECREMENT
     last = 0.0
@@ -172,6 +176,12 @@ def follow(
             decrement < _SOLVED or (decrement < _QUADRATIC and decrement > _STALLS * before)
         ):
             return SOLVED
+        # On the path the least cost is less by eta theta, near it by sqrt(theta) times the
+        # decrement more; what only bounds the program counts twice.
+        bounds = cost - options[CONSTANT]
+        gap = eta * (theta + math.sqrt(theta))
+        if decrement < _CENTERED and x[n - 1] - gap - 2.0 * bounds > options[PROVES]:
+            return PROVED
         before = decrement if eta <= last else _NO_DECREMENT
         if decrement < _CENTERED and eta > last:
             if first:

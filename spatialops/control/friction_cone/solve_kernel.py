@@ -57,6 +57,7 @@ INSIDE = 2
 LEAST_MARGIN = 3
 LEAST_COST = 4
 MOST_STEPS = 5
+PROVES = 6
 
 _FLAT_RANK = 1e-14  # of a cost without constraints: rows, relative, that count as zero
 _BACK = 1e-13  # part of the way back inside
@@ -74,7 +75,7 @@ def numbers_of(n: int, r: int, m: int, c: int) -> int:
     program = own * own + own + rows * own + rows
     newton = own * own + VECTORS * own + own + 2 * m + 6 * c + 6 * c
     refine = rows * rows + rows * wide + 4 * rows + 3 * wide + 2 * n
-    return reduce + 2 * program + newton + refine + 8 * own + 2 * rows + m + c + CONDITIONS
+    return reduce + 2 * program + newton + refine + 9 * own + 2 * rows + m + c + CONDITIONS
 
 
 @lru_cache
@@ -132,6 +133,7 @@ def begin_path(p: Program, y: Array, numbers: Array, options: Array) -> None:
     options[path.STOP] = -numbers[INSIDE]
     options[path.STEPS] = numbers[MOST_STEPS]
     options[path.CONSTANT] = 1.0
+    options[path.PROVES] = numbers[PROVES]
 
 
 @inlined
@@ -149,6 +151,7 @@ def begin_optimum(z: Reduced, p: Program, w: Array, numbers: Array, options: Arr
     options[path.STOP] = -math.inf
     options[path.STEPS] = numbers[MOST_STEPS]
     options[path.CONSTANT] = z.fixed[0] + numbers[LEAST_COST]
+    options[path.PROVES] = math.inf
 
 
 @inlined
@@ -198,9 +201,10 @@ def start(p: Program, w: Array, numbers: Array, found: Found, rows: Rows, floats
     c = p.mu.size
     y = floats[: f + 1]
     center = floats[f + 1 : 2 * f + 2]
-    options = floats[2 * f + 2 : 2 * f + 7]
-    wider, end = program_of(f + 1, m, c, p.mu, floats[2 * f + 7 :])
-    at, changes, newton = work_of(y, m, c, floats[2 * f + 7 + end :])
+    rest = floats[2 * f + 2 + path.OPTIONS :]
+    options = floats[2 * f + 2 : 2 * f + 2 + path.OPTIONS]
+    wider, end = program_of(f + 1, m, c, p.mu, rest)
+    at, changes, newton = work_of(y, m, c, rest[end:])
     begin_path(p, y, numbers, options)
     widen(p, wider)
     status = path.follow(wider, at, changes, newton, options, center)
@@ -211,7 +215,7 @@ def start(p: Program, w: Array, numbers: Array, found: Found, rows: Rows, floats
     slack = slack_of(p, w)
     if slack > numbers[LEAST_MARGIN]:
         return SOLVED
-    if status != path.SOLVED:
+    if status not in (path.SOLVED, path.PROVED):
         return FAILED  # not at its least: nothing is proved
     found.report[VIOLATION] = max(-slack, 0.0)
     put_multipliers(p, at, options[path.ETA], rows, found)
@@ -244,8 +248,8 @@ def solve_program(
     w = floats[at : at + f]
     begun = floats[at + f : at + 2 * f]
     center = floats[at + 2 * f : at + 3 * f]
-    options = floats[at + 3 * f : at + 3 * f + 5]
-    at += 3 * f + 5
+    options = floats[at + 3 * f : at + 3 * f + path.OPTIONS]
+    at += 3 * f + path.OPTIONS
     rest = floats[at:]
     more = ints[whole_eights(rows.e.size) :]
     reduce(rows, z, p, matrix(rest, 0, n, f))

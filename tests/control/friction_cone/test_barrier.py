@@ -68,3 +68,34 @@ def test_a_thin_interior_is_found():
     found = Barrier().solve(case)
     assert found.solved
     assert np.isclose(found.x[0], -1e-5, rtol=1e-4)
+
+
+def test_the_quick_proof_is_that_of_the_thorough_one():
+    """Random programs around the edge of what can be met: both say the same, one with less work."""
+    rng = np.random.default_rng(7)
+    quick = thorough = refused = 0
+    for _ in range(400):
+        n, r = 6, 2
+        m, c = 8, 2
+        case = force_program(
+            np.eye(n),
+            g=rng.normal(size=n),
+            E=rng.normal(size=(r, n)),
+            e=rng.normal(size=r) * rng.uniform(0.0, 2.0),
+            D=rng.normal(size=(m, n)),
+            d=rng.uniform(0.0, 4.0, m),
+            K=rng.normal(size=(3 * c, n)),
+            k=2.0 * rng.normal(size=3 * c),
+            mu=rng.uniform(0.2, 1.0, c),
+        )
+        first, (second, _) = Barrier().solve(case), Barrier().solve_and_center(case)
+        assert second.status == first.status
+        if first.status == "infeasible":
+            refused += 1
+            thorough += first.iterations
+            quick += second.iterations
+            assert second.violation >= first.violation - 1e-9  # that of the best point is less
+        else:
+            assert np.array_equal(first.x, second.x)
+    assert 40 < refused < 360
+    assert quick < 0.7 * thorough

@@ -15,9 +15,9 @@ def box(g, low=-1.0, high=1.0, H=1.0):
     return Program(np.array([[H]]), np.array([g]), D, d, *none)
 
 
-def follow(program, x=0.0, *, last=1e-12, stop=-np.inf, steps=100):
+def follow(program, x=0.0, *, last=1e-12, stop=-np.inf, steps=100, proves=np.inf):
     at, changes, newton = work_of(np.array([x]), program.d.size, program.mu.size, np.empty(100))
-    options = np.array([1.0, last, stop, steps, 1.0])
+    options = np.array([1.0, last, stop, steps, 1.0, proves])
     center = at.x.copy()
     return kernel.follow(program, at, changes, newton, options, center), at, options, center
 
@@ -65,3 +65,13 @@ def test_every_way_to_stop():
     assert follow(box(3.0), steps=3)[0] == kernel.STALLED
     assert follow(box(3.0), x=1.5)[0] == kernel.OUTSIDE
     assert follow(box(np.nan, H=np.nan))[0] == kernel.INDEFINITE
+
+
+def test_what_cannot_be_reached_is_proved_before_the_least_is_found():
+    beyond = box(1.0, low=0.5, high=2.0, H=0.0)
+    least = follow(beyond, x=1.0)
+    proved = follow(beyond, x=1.0, proves=0.4)
+    assert least[0] == kernel.SOLVED
+    assert proved[0] == kernel.PROVED
+    assert proved[2][kernel.STEPS] < least[2][kernel.STEPS]
+    assert follow(beyond, x=1.0, proves=0.5)[0] == kernel.SOLVED
