@@ -2,8 +2,7 @@
 
 The operational-space problem is solved by Newton's method on statuses (`contact.newton`), its
 closures eliminated; the impulses are then put into the formulation's own unknowns and judged by its
-own residual. So all formulations answer with one physical motion, also where it is not unique. A
-formulation's solver is asked where they are not accepted.
+own residual. So all formulations answer with one physical motion, also where it is not unique.
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
@@ -27,32 +24,11 @@ from spatialops.contact.newton.residual import shares
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import dense_rows
-from spatialops.contact.solve import solve
 
 _TOLERANCE = 1e-9
-_MOST = 200  # contacts; of more the linear problems are too large to be solved as dense ones
 
 
-def solve_formulated(
-    problem: ContactProblem,
-    formulation: Formulation,
-    solver: str | Solver = "auto",
-    warm_start: Array | None = None,
-) -> LCPSolution:
-    """Solve a problem in a formulation: by the ladder centrally first, as `contact.solve` else.
-
-    `warm_start` are impulses (m, 3) to begin from.
-    """
-    lcp = formulation.assemble(problem)
-    by_ladder = isinstance(solver, Auto) or solver == "auto"
-    if by_ladder and 0 < problem.n_contacts <= _MOST:
-        found = _central(problem, formulation, lcp, warm_start)
-        if found is not None and found.solved:
-            return found
-    return solve(lcp, solver)
-
-
-def _central(
+def central_solution(
     problem: ContactProblem, formulation: Formulation, lcp: MixedLCP, start: Array | None
 ) -> LCPSolution | None:
     """Central impulses in the unknowns of a formulation, judged by its residual.

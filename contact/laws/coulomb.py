@@ -24,7 +24,7 @@ from spatialops.contact.formulations import check_formulation
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
-from spatialops.contact.laws.central import solve_formulated
+from spatialops.contact.laws.formulated import solve_formulated
 from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,

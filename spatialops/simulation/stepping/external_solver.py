@@ -12,7 +12,7 @@ from spatialops.collision import _layout as col
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
-from spatialops.contact.laws.central import solve_formulated
+from spatialops.contact.laws.formulated import solve_formulated
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
