@@ -12,7 +12,7 @@ import numba
 import pytest
 
 from spatialops import precompile
-from spatialops._compile import cache
+from spatialops._compile import beside, cache
 from spatialops._compile.beside import LOOP
 
 
@@ -132,6 +132,13 @@ def test_two_processes_go_through_each_list_from_both_ends(
     monkeypatch.setattr(precompile._Shared, "everything", lambda: shared)
     precompile.compile_beside("everything")
     assert done == [*"cbaed"]
+
+
+def test_the_second_process_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(precompile, "compile_beside", told.append)
+    exec(beside._DOES.format(tasks=LOOP))
+    assert told == [LOOP]
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
