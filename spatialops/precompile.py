@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import platform
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +16,7 @@ import numpy as np
 
 from spatialops._compile import cache, shipped_code
 from spatialops._compile.apart import Apart
+from spatialops._compile.beside import BESIDE, LOOP
 from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused, say_nothing
 from spatialops._compile.references import Reference
@@ -86,42 +84,46 @@ from spatialops.tree.state import difference, integrate
 
 Task = tuple[str, Callable[[], object]]
 
-# Parts of the loop that every scene meets, and those of contacts that come and touch. Two
-# processes go through them from both ends, where the longest stand; neighbours share helpers.
+# Parts of the loop that every scene meets, those of contacts that hold, and those of contacts that
+# come, each in the order in which they are met. The second process takes each from the end; the
+# longest of the first stands there, which the first process would else wait for.
 _MET_FIRST = (
-    smooth_step,
-    move,
     detect_now,
     geom_contacts,
-    next_stage,
-    end_step,
-    begin_piece,
     write_row,
-    flow_to,
     run,
+    next_stage,
+    begin_piece,
+    move,
+    end_step,
+    flow_to,
+    smooth_step,
 )
-_MET_IN_CONTACT = (
+_MET_AT_REST = (
     pair_points,
-    prepare_compression,
     prepare_contact,
     state_problem,
-    after_decompression,
-    cut_piece,
     still_holds,
-    settle_again,
-    after_compression,
-    after_contact,
-    compress,
     solve_here,
-    put_velocities,
-    refined,
-    solve_rows,
-    solved_again,
-    solve_island,
     solve_islands,
     central_impulses,
     proximal_steps,
+    put_velocities,
+    solve_rows,
+    refined,
+    after_contact,
+    settle_again,
 )
+_MET_IN_IMPACTS = (
+    cut_piece,
+    prepare_compression,
+    compress,
+    after_compression,
+    after_decompression,
+    solve_island,
+    solved_again,
+)
+_MET: tuple[tuple[Callable[..., object], ...], ...] = (_MET_FIRST, _MET_AT_REST, _MET_IN_IMPACTS)
 
 
 def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = False) -> int:
@@ -170,11 +172,9 @@ def tasks() -> list[Task]:
 
 def _tasks_of(shared: _Shared) -> list[Task]:
     """Tasks as this process goes through them, and last the loop that is made of its parts."""
-    beside = _Beside(shared)
     return [
-        ("second process", beside.start),
-        *[(task[0], partial(beside.take, task)) for task in shared.forwards()],
-        ("second process", beside.finish),
+        ("second process", partial(BESIDE.begin, shared.name)),
+        *shared.forwards(),
         ("stepping loop", lambda: shared.simulator.run(duration=1e-3)),
     ]
 
@@ -246,22 +246,20 @@ def _loop_tasks() -> list[Task]:
 
 @dataclass(frozen=True)
 class _Shared:
-    """What two processes do, each task by whichever comes to it first.
+    """What two processes do, each kernel by whichever comes to it first.
 
     Attributes
     ----------
     simulator : Simulator
         Whose loop is compiled.
-    first, then : list of Task
-        One process goes through them from the beginning, the other through either from its end.
-        What `then` has is made of the parts that come first.
+    lists : list of lists of Task
+        One process goes through each from its beginning, the other from its end.
     name : str
         By which the other process finds the same.
     """
 
     simulator: Simulator
-    first: list[Task]
-    then: list[Task]
+    lists: list[list[Task]]
     name: str
 
     @classmethod
@@ -273,36 +271,35 @@ class _Shared:
             ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
             ("commands", lambda: _commanded(simulator)),  # the longest: begun as early as can be
         ]
-        first = [*_dynamics_tasks(), *_part_tasks(simulator, whole=True)]
-        return cls(simulator, first, [*_contact_tasks(), *made_of_it], "everything")
+        parts = [task for part in _part_tasks(simulator, whole=True) for task in part]
+        lists = [[*_dynamics_tasks(), *parts], [*_contact_tasks(), *made_of_it]]
+        return cls(simulator, lists, "everything")
 
     @classmethod
     def loop_alone(cls) -> _Shared:
         simulator = _small()
-        return cls(simulator, _part_tasks(simulator, whole=False), [], "loop_alone")
+        return cls(simulator, _part_tasks(simulator, whole=False), LOOP)
 
     def forwards(self) -> list[Task]:
-        return [*self.first, *self.then]
+        return [task for part in self.lists for task in part]
 
     def backwards(self) -> list[Task]:
-        return [*reversed(self.first), *reversed(self.then)]
+        return [task for part in self.lists for task in reversed(part)]
 
 
-def _part_tasks(simulator: Simulator, *, whole: bool) -> list[Task]:
-    return [(part.label, part.compile) for part in _parts(simulator, whole)]
+def _part_tasks(simulator: Simulator, *, whole: bool) -> list[list[Task]]:
+    return [[(part.label, part.compile) for part in parts] for parts in _parts(simulator, whole)]
 
 
-def _parts(simulator: Simulator, whole: bool) -> list[Apart]:
+def _parts(simulator: Simulator, whole: bool) -> list[list[Apart]]:
     """Parts of the loop, for its tables: those that every scene meets first, the solver last."""
     roots: tuple[Callable[..., object], ...] = (advance, start, detect_contacts)
     for root in roots:
         expect_stages(root, _tables_of(simulator))
-    made = [part_of(function) for function in (*_MET_FIRST, *_MET_IN_CONTACT)]
-    if whole:
-        more = [part for part in below(*roots) if part not in made]
-        first = len(_MET_FIRST)
-        made[first:first] = more
-    return made
+    first, *later = [list(map(part_of, functions)) for functions in _MET]
+    made = [part for parts in (first, *later) for part in parts]
+    more = [part for part in below(*roots) if whole and part not in made]
+    return [first, more, *later]
 
 
 def _watched(simulator: Simulator) -> None:
@@ -322,27 +319,11 @@ def _commanded(simulator: Simulator) -> None:
     ConeController(simulator, lambda time, state: np.zeros(scene.model.nv))(0.0, scene.state)
 
 
-def compile_beside(name: str, folder: Path) -> None:
-    """What the second process does: the same tasks from the last to the first.
-
-    It ends with its task where the first process has been killed.
-    """
+def compile_beside(name: str) -> None:
+    """What the second process does: the same tasks from the last to the first."""
     shared: _Shared = getattr(_Shared, name)()
-    first = os.getppid()
-    for label, compile_it in shared.backwards():
-        if os.getppid() != first:
-            return
-        if _takes(folder, label):
-            compile_it()
-
-
-def _takes(folder: Path, label: str) -> bool:
-    """Whether a task is this process's to do: nobody has taken it before."""
-    try:
-        (folder / label).touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+    for _, compile_it in shared.backwards():
+        compile_it()
 
 
 def _small() -> Simulator:
@@ -352,46 +333,6 @@ def _small() -> Simulator:
 def _tables_of(simulator: Simulator) -> Reference:
     """Numba's type of the loop's tables, which all simulators share."""
     return Reference(numba.typeof(simulator.stepping.tables()))
-
-
-class _Beside:
-    """A second process that compiles; should it fail, this one does what it left.
-
-    Without a second core, or a place to leave code in, there is none.
-    """
-
-    def __init__(self, shared: _Shared) -> None:
-        self._shared = shared
-        self._left: list[Task] = []
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        if (os.cpu_count() or 1) < 2 or cache.cache_directory() is None:
-            return
-        self._folder = tempfile.TemporaryDirectory(prefix="spatialops-")
-        call = f"compile_beside({self._shared.name!r}, Path({self._folder.name!r}))"
-        code = f"from pathlib import Path; from spatialops.precompile import compile_beside; {call}"
-        quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet
-        )
-
-    def take(self, task: Task) -> None:
-        """Do a task, unless the other process does."""
-        label, compile_it = task
-        if self._folder is None or _takes(Path(self._folder.name), label):
-            compile_it()
-        else:
-            self._left.append(task)
-
-    def finish(self) -> None:
-        if self._process is None or self._folder is None:
-            return
-        failed = self._process.wait() != 0
-        self._folder.cleanup()
-        for _, compile_it in self._left if failed else []:
-            compile_it()
 
 
 def _with_bar(todo: list[Task]) -> Iterator[Task]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numba
 import pytest
 
 from spatialops import precompile
-from spatialops._compile import cache
+from spatialops._compile import beside, cache
+from spatialops._compile.beside import LOOP
 
 
 @pytest.fixture
@@ -96,7 +95,7 @@ def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: P
 def test_the_stages_of_the_loop_are_found() -> None:
     labels = [label for label, _ in precompile.tasks()]
     last = ["watched steps", "batches", "eight at once", "commands"]
-    assert labels[-6:] == [*last, "second process", "stepping loop"]
+    assert labels[-5:] == [*last, "stepping loop"]
     assert {
         "Newton-Euler",
         "articulated body",
@@ -115,57 +114,35 @@ def test_nothing_to_do_without_compilation(
     assert calls == []
 
 
-@pytest.fixture
-def shared() -> tuple[list[str], precompile._Shared]:
-    """Three tasks of two processes, and which of them were done here."""
+def test_two_processes_go_through_each_list_from_both_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[str] = []
     done: list[str] = []
-    names = "smooth step", "Lemke's method", "compliance, recursion"
-    first: list[Any] = [(name, lambda name=name: done.append(name)) for name in names]
-    return done, precompile._Shared(None, first[:2], first[2:], "everything")
+    lists: list[Any] = [
+        [(name, lambda name=name: done.append(name)) for name in names] for names in ("abc", "de")
+    ]
+    simulator: Any = SimpleNamespace(run=lambda duration: done.append("loop"))
+    shared = precompile._Shared(simulator, lists, "everything")
+    monkeypatch.setattr(precompile.BESIDE, "begin", begun.append)
+    for _, compile_it in precompile._tasks_of(shared):
+        compile_it()
+    assert (begun, done) == (["everything"], [*"abcde", "loop"])
+    done.clear()
+    monkeypatch.setattr(precompile._Shared, "everything", lambda: shared)
+    precompile.compile_beside("everything")
+    assert done == [*"cbaed"]
 
 
-def test_each_task_is_taken_once(shared: Any, tmp_path: Path) -> None:
-    _, tasks = shared
-    forwards = [label for label, _ in tasks.forwards()]
-    backwards = [label for label, _ in tasks.backwards()]
-    assert backwards == [forwards[1], forwards[0], forwards[2]]
-    assert [precompile._takes(tmp_path, label) for label in forwards] == [True] * 3
-    assert [precompile._takes(tmp_path, label) for label in backwards] == [False] * 3
-
-
-@pytest.mark.parametrize(("ends", "here"), [("pass", 1), ("raise SystemExit(1)", 3)])
-def test_what_a_second_process_leaves_is_done_here(
-    shared: Any, tmp_path: Path, ends: str, here: int
-) -> None:
-    done, tasks = shared
-    beside = precompile._Beside(tasks)
-    beside._folder = tempfile.TemporaryDirectory(dir=tmp_path)
-    for label, _ in tasks.first:
-        assert precompile._takes(Path(beside._folder.name), label)  # as the other would
-    beside._process = subprocess.Popen([sys.executable, "-c", ends])
-    for task in tasks.forwards():
-        beside.take(task)
-    assert done == ["compliance, recursion"]
-    beside.finish()
-    assert len(done) == here
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_second_process_without_a_place_for_its_code(
-    shared: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done, tasks = shared
-    monkeypatch.setattr(cache, "cache_directory", lambda: None)
-    beside = precompile._Beside(tasks)
-    beside.start()
-    for task in tasks.forwards():
-        beside.take(task)
-    beside.finish()
-    assert len(done) == 3
+def test_the_second_process_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(precompile, "compile_beside", told.append)
+    exec(beside._DOES.format(tasks=LOOP))
+    assert told == [LOOP]
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_tasks_have_names_of_their_own() -> None:
-    for shared in (precompile._Shared.everything(), precompile._Shared.loop_alone()):
+    for shared in (precompile._Shared.everything(), getattr(precompile._Shared, LOOP)()):
         labels = [label for label, _ in shared.forwards()]
         assert len(set(labels)) == len(labels)

@@ -85,6 +85,13 @@ class Kernel(_Compiled):
     whether a version for Python has been kept or not: LLVM has optimised that once more.
     """
 
+    def compile(self, sig: CompilerObject) -> CompilerObject:
+        """As Numba does, in one process at a time: others wait, and read what it has made."""
+        try:
+            return super().compile(sig)
+        finally:
+            self._cache.end_turn()
+
     @functools.cached_property
     def _copied(self) -> Helper:
         return Helper(self.py_func, targetoptions=dict(self.targetoptions))

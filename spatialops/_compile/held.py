@@ -20,7 +20,7 @@ from numba.extending import NativeValue, intrinsic, unbox
 
 from spatialops._compile.apart import untold
 from spatialops._compile.compiler_object import CompilerObject
-from spatialops._compile.jit import COMPILED, kernel
+from spatialops._compile.jit import COMPILED, kernel_of_the_loop
 from spatialops._compile.layouts import (
     CARRAY,
     DATA,
@@ -86,7 +86,7 @@ def held(function: Callable[..., Number]) -> Callable[..., Number]:
 class _HeldCall:
     def __init__(self, function: Callable[..., float]) -> None:
         self.py_func = function
-        self._kernel: CompilerObject = kernel(function)
+        self._kernel: CompilerObject = kernel_of_the_loop(function)
         self._call: CompilerObject = None
 
     def __call__(self, address: int, *arguments: CompilerObject) -> CompilerObject:
@@ -178,7 +178,7 @@ def _words_of(item: CompilerObject) -> tuple[int, ...]:
     return 0, 0, item.size, item.itemsize, item.ctypes.data, *item.shape, *item.strides
 
 
-@kernel
+@kernel_of_the_loop
 def _describe(
     arrays: npt.NDArray[np.int64], forms: npt.NDArray[np.int64], block: npt.NDArray[np.int64]
 ) -> None:

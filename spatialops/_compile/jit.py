@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 import numba
 
+from spatialops._compile.beside import BESIDE
 from spatialops._compile.cache import cache_directory
 from spatialops._compile.dispatchers import WITHOUT_PYTHON, Helper, Kernel
 from spatialops._compile.kept_code import KeptCode
@@ -40,9 +41,14 @@ def kernel(function: Function) -> Function:
     return _cached(function, _OPTIONS)
 
 
+def kernel_of_the_loop(function: Function) -> Function:
+    """Compile a kernel that no step goes without: where it is missing, a second process begins."""
+    return _cached(function, _OPTIONS, BESIDE.begin)
+
+
 def kernel_apart(function: Function) -> Function:
     """Compile a kernel that is reached by its address, and that Python does not call."""
-    return _cached(function, {**_OPTIONS, **WITHOUT_PYTHON})
+    return _cached(function, {**_OPTIONS, **WITHOUT_PYTHON}, BESIDE.begin)
 
 
 def entry_point(function: Function) -> Function:
@@ -58,15 +64,19 @@ def entry_in_c(function: Function) -> Function:
     return _cached(function, {**_OPTIONS, "nogil": False, "no_cfunc_wrapper": False})
 
 
-def _cached(function: Function, options: dict[str, object]) -> Function:
+def _cached(
+    function: Function, options: dict[str, object], missing: Callable[[], None] | None = None
+) -> Function:
     if not COMPILED:
         return function
-    return cast(Function, _kernel(cast(FunctionType, function), options))
+    return cast(Function, _kernel(cast(FunctionType, function), options, missing))
 
 
-def _kernel(function: FunctionType, options: dict[str, object]) -> Kernel:
+def _kernel(
+    function: FunctionType, options: dict[str, object], missing: Callable[[], None] | None = None
+) -> Kernel:
     compiled = Kernel(function, targetoptions=options)
-    compiled._cache = KeptCode(function, _FOLDER, options, shipped=True)
+    compiled._cache = KeptCode(function, _FOLDER, options, shipped=True, missing=missing)
     return compiled
 
 

@@ -15,6 +15,7 @@ import os
 import pickle
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 
@@ -27,6 +28,7 @@ from numba.core.runtime import _nrt_python
 from spatialops._compile import digest, shipped_code
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.sealed import seal, unsealed
+from spatialops._compile.turns import turns_in
 from spatialops._files import save_bytes
 from spatialops.errors import AssetError
 
@@ -42,6 +44,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
     """Where the compiled versions of one function are found, as Numba's dispatcher asks for them.
 
     First among those that a wheel has brought (`shipped`), then in a folder, which may be None.
+    Where one is missing, `missing` is called. What another process is compiling is waited for.
     """
 
     def __init__(
@@ -51,8 +54,11 @@ class KeptCode(_Cache):  # type: ignore[misc]
         options: dict[str, object],
         *,
         shipped: bool = False,
+        missing: Callable[[], None] | None = None,
     ) -> None:
         self._shipped = shipped
+        self._missing = missing
+        self._turn: Path | None = None
         self._function = function
         self._folder = folder
         self._options = options
@@ -77,13 +83,27 @@ class KeptCode(_Cache):  # type: ignore[misc]
             return None
         _name_runtime()
         path = self.path(sig, target_context.codegen())
-        content = unsealed(path)
+        content = unsealed(path) or self._of_others(path)
         if content is None:
-            _NOTICE.count()
             return None
         with contextlib.suppress(OSError):  # it may be read-only
             os.utime(path)
         return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
+
+    def _of_others(self, path: Path) -> bytes | None:
+        """What another process makes of a kernel that is missing; None where this one has to."""
+        _NOTICE.count()
+        if self._missing is not None:
+            self._missing()
+        self._turn = path
+        turns_in(path.parent).wait_for(path.name)
+        return unsealed(path)
+
+    def end_turn(self) -> None:
+        """Nobody need wait any longer: the code is there, or there will be none."""
+        if self._turn is not None:
+            turns_in(self._turn.parent).give_back(self._turn.name)
+            self._turn = None
 
     def save_overload(self, sig: CompilerObject, data: CompilerObject) -> None:
         """Keep the code for a signature; a disk that takes no more only costs time later."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -12,13 +14,20 @@ import numba
 import numpy as np
 import pytest
 from numba.core import types
+from numba.core.errors import NumbaError
 
-from spatialops._compile import digest, kept_code
+from spatialops._compile import digest, kept_code, turns
+from spatialops._compile.beside import BESIDE
+from spatialops._compile.held import _describe
 from spatialops._compile.jit import kernel
 from spatialops._compile.sealed import unsealed
+from spatialops.simulation.stepping.integrators.flow import smooth_step
 from tests.support.corruptions import corruptions
+from tests.support.other_turn import OtherTurn
 
 pytestmark = pytest.mark.compiled
+
+PATTERN = f"*{kept_code.SUFFIX}"
 
 
 def add_twice(values, x):
@@ -31,7 +40,7 @@ def fresh(tmp_path: Path):
     """Makes the same kernel as another process would, without what this one has compiled."""
 
     def make():
-        compiled = numba.njit(add_twice)
+        compiled = kernel(add_twice)
         compiled._cache = kept_code.KeptCode(add_twice, tmp_path, {})
         return compiled
 
@@ -49,13 +58,13 @@ def test_it_is_compiled_once(fresh, tmp_path: Path) -> None:
     second = fresh()
     assert call(second) == 7.0
     assert second.stats.cache_hits
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.glob(PATTERN))) == 1
     assert second.stats.cache_path == str(tmp_path)
 
 
 def test_whatever_is_broken_is_compiled_again(fresh, tmp_path: Path) -> None:
     call(fresh())
-    (path,) = tmp_path.iterdir()
+    (path,) = tmp_path.glob(PATTERN)
     for broken in corruptions(path.read_bytes()):
         path.write_bytes(broken)
         assert unsealed(path) is None
@@ -73,7 +82,7 @@ def test_settings_that_change_the_code_are_told_apart(
     checked = fresh()
     call(checked)
     assert not checked.stats.cache_hits
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.glob(PATTERN))) == 2
 
 
 def test_names_of_fields_are_part_of_a_type() -> None:
@@ -99,12 +108,12 @@ def test_a_full_disk_costs_only_time(
 
     monkeypatch.setattr(os, "fsync", full)
     assert call(fresh()) == 7.0
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [turns.NAME]
 
 
 def test_what_nobody_uses_is_forgotten(fresh, tmp_path: Path) -> None:
     call(fresh())
-    (path,) = tmp_path.iterdir()
+    (path,) = tmp_path.glob(PATTERN)
     kept_code.forget_unused(tmp_path)
     assert path.exists()
     os.utime(path, (0.0, time.time() - 61 * 24 * 3600.0))
@@ -114,7 +123,7 @@ def test_what_nobody_uses_is_forgotten(fresh, tmp_path: Path) -> None:
 
 def test_being_used_is_remembered(fresh, tmp_path: Path) -> None:
     call(fresh())
-    (path,) = tmp_path.iterdir()
+    (path,) = tmp_path.glob(PATTERN)
     os.utime(path, (0.0, 0.0))
     call(fresh())
     assert path.stat().st_mtime > 0.0
@@ -177,3 +186,61 @@ def test_what_is_on_disk_runs_without_the_compiler(tmp_path: Path) -> None:
     )
     assert first.split() == ["0", "True"]
     assert second.split() == ["1", "False"]
+
+
+@pytest.mark.parametrize("leaves_it", [True, False])
+def test_what_another_process_compiles_is_waited_for(
+    fresh, tmp_path: Path, leaves_it: bool
+) -> None:
+    """And compiled here where that process has ended without."""
+    call(fresh())
+    (path,) = tmp_path.glob(PATTERN)
+    content = path.read_bytes()
+    path.unlink()
+    compiled = fresh()
+    with OtherTurn(tmp_path, path.name) as other:
+        assert other.has_it
+
+        def ends() -> None:
+            assert not compiled.overloads
+            if leaves_it:
+                path.write_bytes(content)
+            other.process.kill()
+
+        later = threading.Timer(0.2, ends)
+        later.start()
+        assert call(compiled) == 7.0
+        later.join()
+    assert bool(compiled.stats.cache_hits) == leaves_it
+    assert path.read_bytes()
+
+
+def test_a_kernel_that_cannot_be_compiled_keeps_nobody_waiting(tmp_path: Path) -> None:
+    def fails(values):
+        return values + no_such_name  # noqa: F821
+
+    compiled = kernel(fails)
+    compiled._cache = kept_code.KeptCode(fails, tmp_path, {})
+    with pytest.raises(NumbaError):
+        compiled(np.ones(1))
+    arguments = (types.Array(types.float64, 1, "C"),)
+    path = compiled._cache.path(arguments, compiled.targetctx.codegen())
+    with OtherTurn(tmp_path, path.name) as other:
+        assert other.has_it
+
+
+def test_where_a_kernel_is_missing_somebody_is_told(tmp_path: Path) -> None:
+    told: list[bool] = []
+    for times in (1, 0):
+        compiled = kernel(add_twice)
+        missing = functools.partial(told.append, True)
+        compiled._cache = kept_code.KeptCode(add_twice, tmp_path, {}, missing=missing)
+        call(compiled)
+        assert len(told) == times
+        told.clear()
+
+
+def test_a_second_process_begins_where_kernels_of_steps_are_missing() -> None:
+    for made in (smooth_step.stage.kernel, _describe):
+        assert made._cache._missing == BESIDE.begin
+    assert kernel(add_twice)._cache._missing is None
