@@ -12,6 +12,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.vectors import copy_into, cross, dot, put3, vec3
 from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
@@ -208,7 +209,7 @@ def state_again(t: Tables) -> None:
         state_problem(t)
         return
     m = t.control[at.ACTING]
-    before = t.impulses[: 3 * m].reshape(m, 3)  # tangents, where the answer will be
+    before = matrix(t.impulses, 0, m, 3)  # tangents, where the answer will be
     for i in range(m):
         put3(before, i, 0, vec3(t.floats, i, col.TANGENT))
     put_speeds(t)
