@@ -10,7 +10,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined
 from spatialops.algebra.simd import WIDTH, Lanes, store
-from spatialops.algebra.simd_blocks import transposed
+from spatialops.algebra.simd_blocks import Block, transposed
 from spatialops.algebra.simd_parts import load_first, load_part, store_first
 from spatialops.contact.newton.rows import (
     ContactRows,
@@ -59,13 +59,11 @@ def spread_columns(
     Lines where none of them has any entry stay what they are: no product comes to them.
     """
     dense, b = scratch.dense, c // WIDTH
-    rho, gamma = scratch.rho[0], scratch.gamma
     for unknown in range(c, min(c + WIDTH, count)):
         note_columns(rows, scratch, unknown, batch)
     low = dense.span[0, b] - dense.span[0, b] % WIDTH
     for k in range(low, dense.span[1, b], WIDTH):
-        put_columns(rows, scratch, gamma, (c, count, batch[0] + k), dense.left, k)
-        put_columns(rows, scratch, rho, (c, count, batch[0] + k), dense.right, k)
+        put_columns(rows, scratch, (c, count), batch[0] + k, k)
 
 
 @inlined
@@ -81,51 +79,55 @@ def note_columns(rows: ContactRows, scratch: NewtonScratch, c: int, batch: tuple
 
 @inlined
 def put_columns(
-    rows: ContactRows,
-    scratch: NewtonScratch,
-    entries: Array,
-    which: tuple[int, int, int],
-    lines: Array,
-    place: int,
+    rows: ContactRows, scratch: NewtonScratch, which: tuple[int, int], k: int, place: int
 ) -> None:
-    """Eight columns of eight unknowns as lines from `place` on."""
-    c, count, k = which
-    block = transposed(
-        (
-            columns_of(rows, scratch, entries, c, count, k),
-            columns_of(rows, scratch, entries, c + 1, count, k),
-            columns_of(rows, scratch, entries, c + 2, count, k),
-            columns_of(rows, scratch, entries, c + 3, count, k),
-            columns_of(rows, scratch, entries, c + 4, count, k),
-            columns_of(rows, scratch, entries, c + 5, count, k),
-            columns_of(rows, scratch, entries, c + 6, count, k),
-            columns_of(rows, scratch, entries, c + 7, count, k),
-        )
-    )
-    store(lines, place, c, block[0])
-    store(lines, place + 1, c, block[1])
-    store(lines, place + 2, c, block[2])
-    store(lines, place + 3, c, block[3])
-    store(lines, place + 4, c, block[4])
-    store(lines, place + 5, c, block[5])
-    store(lines, place + 6, c, block[6])
-    store(lines, place + 7, c, block[7])
+    """Eight columns from k on of eight unknowns as lines from `place` on."""
+    c, count = which
+    left_0, right_0 = columns_of(rows, scratch, c, count, k)
+    left_1, right_1 = columns_of(rows, scratch, c + 1, count, k)
+    left_2, right_2 = columns_of(rows, scratch, c + 2, count, k)
+    left_3, right_3 = columns_of(rows, scratch, c + 3, count, k)
+    left_4, right_4 = columns_of(rows, scratch, c + 4, count, k)
+    left_5, right_5 = columns_of(rows, scratch, c + 5, count, k)
+    left_6, right_6 = columns_of(rows, scratch, c + 6, count, k)
+    left_7, right_7 = columns_of(rows, scratch, c + 7, count, k)
+    left = (left_0, left_1, left_2, left_3, left_4, left_5, left_6, left_7)
+    right = (right_0, right_1, right_2, right_3, right_4, right_5, right_6, right_7)
+    put_lines(scratch.dense.left, place, c, transposed(left))
+    put_lines(scratch.dense.right, place, c, transposed(right))
+
+
+@inlined
+def put_lines(table: Array, row: int, column: int, block: Block) -> None:
+    """A block from an entry of a table on."""
+    store(table, row, column, block[0])
+    store(table, row + 1, column, block[1])
+    store(table, row + 2, column, block[2])
+    store(table, row + 3, column, block[3])
+    store(table, row + 4, column, block[4])
+    store(table, row + 5, column, block[5])
+    store(table, row + 6, column, block[6])
+    store(table, row + 7, column, block[7])
 
 
 @inlined
 def columns_of(
-    rows: ContactRows, scratch: NewtonScratch, entries: Array, c: int, count: int, k: int
-) -> Lanes:
-    """Entries of unknown c in eight columns from k on; zeros where there is no such unknown."""
+    rows: ContactRows, scratch: NewtonScratch, c: int, count: int, k: int
+) -> tuple[Lanes, Lanes]:
+    """Gamma and rho of unknown c in eight columns from k on; zeros where there is none."""
     places, own = rows.L.places, min(c, count - 1)
     i, start = scratch.contacts[own], scratch.starts[own]
-    size = places[i, COUNT_A]
+    size = places[i, COUNT_A] if c < count else 0
     at = k - places[i, FIRST_A]
-    found = load_part(entries, start + at, -at, size - at if c < count else 0)
+    gamma = load_part(scratch.gamma, start + at, -at, size - at)
+    rho = load_part(scratch.rho[0], start + at, -at, size - at)
     if places[i, COUNT_B] > 0 and c < count:
         at = k - places[i, FIRST_B]
-        found = found + load_part(entries, start + size + at, -at, places[i, COUNT_B] - at)
-    return found
+        start += size
+        size = places[i, COUNT_B]
+        gamma = gamma + load_part(scratch.gamma, start + at, -at, size - at)
+        rho = rho + load_part(scratch.rho[0], start + at, -at, size - at)
+    return gamma, rho
 
 
 @inlined
