@@ -132,6 +132,12 @@ def presser_of(rows: ContactRows, i: int) -> int:
 
 
 @inlined
+def is_idle(dry: Array, i: int) -> bool:
+    """Whether row i is one of a joint's dry friction, of which only the first tangent moves."""
+    return dry[i // 3] > 0.0 and i % 3 != 1
+
+
+@inlined
 def is_round(rows: ContactRows, i: int) -> bool:
     """Whether the limit of friction of contact i is a circle: with POLYGON of none."""
     return rows.law == at.CONE or (is_moment(rows, i) and rows.law != at.POLYGON)

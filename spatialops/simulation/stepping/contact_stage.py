@@ -161,8 +161,11 @@ def put_squares(t: Tables) -> float:
     """The diagonal of W into `impulses`, where the answer will be; its largest entry."""
     largest = 0.0
     for i in range(3 * t.control[at.ACTING]):
-        t.impulses[i] = square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
-        largest = max(largest, t.impulses[i])
+        dry = t.ints[i // 3, col.CONTACT_FEATURE_A] == col.DRY  # its first tangent is all it has
+        idle = dry and i % 3 != 1
+        square = 0.0 if idle else square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
+        t.impulses[i] = square
+        largest = max(largest, square)
     return largest
 
 
