@@ -18,6 +18,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.apart import LIST, TABLE, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops._compile.references import Reference
+from spatialops.algebra.memory import matrix
 from spatialops.contact.rows import TREE_A, TREE_B
 
 _BITS = 32  # of each word: sums of such numbers never overflow
@@ -89,7 +90,7 @@ def words_of(trees: int) -> int:
 def structure_in(ints: IntArray, floats: Array, trees: int) -> BlockStructure:
     """Name the parts of two buffers; both are empty where nothing is eliminated tree by tree."""
     if ints.size == 0:
-        table = ints.reshape(0, 0)
+        table = matrix(ints, 0, 0, 0)
         return BlockStructure(
             ints, table, table, ints, ints, ints, ints, ints, ints, ints, ints, floats
         )
@@ -99,8 +100,8 @@ def structure_in(ints: IntArray, floats: Array, trees: int) -> BlockStructure:
     half = (ints.size - b) // 2
     return BlockStructure(
         ints[:HEADER],
-        ints[HEADER : HEADER + size].reshape(trees, words_of(trees)),
-        ints[HEADER + size : a].reshape(trees, words_of(trees)),
+        matrix(ints, HEADER, trees, words_of(trees)),
+        matrix(ints, HEADER + size, trees, words_of(trees)),
         ints[a : a + trees],
         ints[a + trees : a + 2 * trees],
         ints[a + 2 * trees : a + 3 * trees],

@@ -16,6 +16,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops._compile.references import Reference, refer
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
@@ -108,7 +109,7 @@ def islands_in(ints: IntArray, n: int, m: int) -> Islands:
         ints[b : b + m],
         ints[b + m : b + 2 * m],
         ints[b + 2 * m : c],
-        ints[c:d].reshape(m, PLACE_COLUMNS),
+        matrix(ints, c, m, PLACE_COLUMNS),
         ints[d : d + n + 1],
     )
 
@@ -221,7 +222,7 @@ def solve_island(
     size = put_places(rows.L.places, members, islands)
     count = members.size
     floats = buffers.island_floats
-    of_contacts = floats[size + 6 * count : size + 9 * count].reshape(3, count)
+    of_contacts = matrix(floats, size + 6 * count, 3, count)
     island = refer(
         ContactRows(
             SparseRows(floats[:size], islands.places[:count]),

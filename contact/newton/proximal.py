@@ -32,6 +32,7 @@ from spatialops.contact.newton.rows import (
     NewtonScratch,
     Problem,
     is_dense,
+    is_idle,
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
@@ -156,7 +157,7 @@ def solved_again(rows: ContactRows, fastest: float, p: Array, scratch: NewtonScr
     copy_into(start, p)
     s = 0.0
     for i in range(p.size):
-        s = max(s, square_of(rows.L, i // 3, i % 3))
+        s = max(s, 0.0 if is_idle(rows.dry, i) else square_of(rows.L, i // 3, i % 3))
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_on_pieces(rows, p, scratch)
     residual = residual_at(problem, p, scratch)

@@ -1,7 +1,9 @@
 """Products with L and its transpose: what contacts move, y = L^T p, and how fast, v = u + L y.
 
 Rows of a pile are short, and kept as they are. Those of a small problem are spread out over all
-columns once, with their zeros, so that both products go through lines of whole registers.
+columns once, with their zeros, so that both products go through lines of whole registers. Of the
+dry friction of a joint only the first tangent moves anything: the lines of its other two rows are
+not looked at. A robot's joints may have more of them than its feet have contacts.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from spatialops.contact.newton.rows import (
     SCRATCH,
     ContactRows,
     NewtonScratch,
+    is_idle,
     is_spread,
 )
 from spatialops.contact.rows import (
@@ -40,9 +43,10 @@ def spread_out(rows: ContactRows, scratch: NewtonScratch) -> None:
     L = scratch.spread.L
     places, entries = rows.L.places, rows.L.entries
     for i in range(3 * rows.friction.size):
+        if is_idle(rows.dry, i):
+            continue
         for k in range(L.shape[1]):
             L[i, k] = 0.0
-    for i in range(3 * rows.friction.size):
         start = places[i // 3, START] + i % 3 * width_of(places, i // 3)
         for side in range(2):
             first, count = places[i // 3, FIRST_A + 2 * side], places[i // 3, COUNT_A + 2 * side]
@@ -58,7 +62,7 @@ def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonSc
     if not is_spread(rows):
         add_impulses(rows.L, p, y)
         return
-    add_lines(scratch.spread.L, p, y)
+    add_lines(scratch.spread.L, rows.dry, p, y)
 
 
 @inlined
@@ -67,11 +71,11 @@ def multiply(rows: ContactRows, y: Array, v: Array, scratch: NewtonScratch) -> N
     if not is_spread(rows):
         velocities_of(rows.L, y, v)
         return
-    along_lines(scratch.spread.L, rows.L.places, y, v)
+    along_lines(scratch.spread.L, rows.L.places, rows.dry, y, v)
 
 
 @kernel
-def add_lines(L: Array, p: Array, y: Array) -> None:
+def add_lines(L: Array, dry: Array, p: Array, y: Array) -> None:
     """y = L^T p: three lines at a time, whose sums do not wait for each other."""
     for j in range(0, y.size, _AT_ONCE * WIDTH):
         more = j + WIDTH if j + WIDTH < y.size else j
@@ -82,18 +86,20 @@ def add_lines(L: Array, p: Array, y: Array) -> None:
         e = zeros()
         f = zeros()
         for i in range(0, p.size, 3):
-            a = a + p[i] * load(L, i, j)
             b = b + p[i + 1] * load(L, i + 1, j)
+            e = e + p[i + 1] * load(L, i + 1, more)
+            if dry[i // 3] > 0.0:
+                continue
+            a = a + p[i] * load(L, i, j)
             c = c + p[i + 2] * load(L, i + 2, j)
             d = d + p[i] * load(L, i, more)
-            e = e + p[i + 1] * load(L, i + 1, more)
             f = f + p[i + 2] * load(L, i + 2, more)
         store_first(y, j, y.size - j, a + b + c)
         store_first(y, more, y.size - more, d + e + f)
 
 
 @kernel
-def along_lines(L: Array, places: IntArray, y: Array, v: Array) -> None:
+def along_lines(L: Array, places: IntArray, dry: Array, y: Array, v: Array) -> None:
     """v = L y, the three lines of a contact side by side, as far as they reach."""
     for i in range(v.size // 3):
         last = places[i, FIRST_A] + places[i, COUNT_A]
@@ -102,6 +108,12 @@ def along_lines(L: Array, places: IntArray, y: Array, v: Array) -> None:
         a = zeros()
         b = zeros()
         c = zeros()
+        if dry[i] > 0.0:
+            for k in range(0, last, WIDTH):
+                b = b + load_first(y, k, y.size - k) * load(L, 3 * i + 1, k)
+            v[3 * i] = v[3 * i + 2] = 0.0
+            v[3 * i + 1] = total(b)
+            continue
         for k in range(0, last, WIDTH):
             moved = load_first(y, k, y.size - k)
             a = a + moved * load(L, 3 * i, k)

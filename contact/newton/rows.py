@@ -18,6 +18,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.apart import types
 from spatialops._compile.jit import inlined
 from spatialops._compile.references import Reference
+from spatialops.algebra.memory import matrix, table_in
 from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import (
@@ -131,6 +132,12 @@ def presser_of(rows: ContactRows, i: int) -> int:
 
 
 @inlined
+def is_idle(dry: Array, i: int) -> bool:
+    """Whether row i is one of a joint's dry friction, of which only the first tangent moves."""
+    return dry[i // 3] > 0.0 and i % 3 != 1
+
+
+@inlined
 def is_round(rows: ContactRows, i: int) -> bool:
     """Whether the limit of friction of contact i is a circle: with POLYGON of none."""
     return rows.law == at.CONE or (is_moment(rows, i) and rows.law != at.POLYGON)
@@ -187,18 +194,18 @@ def newton_scratch(
     h = g + at.PAIR_TABLES * room.m * (room.sides + 2)
     last = h + at.FACTORED
     return NewtonScratch(
-        ints[:a].reshape(room.m, at.STATUS_COLUMNS),
-        floats[e:f].reshape(room.m, at.FRICTION_COLUMNS),
+        matrix(ints, 0, room.m, at.STATUS_COLUMNS),
+        matrix(floats, e, room.m, at.FRICTION_COLUMNS),
         ints[a : a + n],
         ints[a + n : a + 2 * n],
         ints[a + 2 * n : a + 3 * n],
         ints[a + 3 * n : ints_of_rows(room)],
-        floats[:b].reshape(at.VECTORS, n),
-        floats[g:h].reshape(at.PAIR_TABLES, room.m, room.sides + 2),
-        floats[f:g].reshape(room.m, at.SLOPE_COLUMNS),
+        matrix(floats, 0, at.VECTORS, n),
+        table_in(floats, g, (at.PAIR_TABLES, room.m, room.sides + 2)),
+        matrix(floats, f, room.m, at.SLOPE_COLUMNS),
         floats[h:last],
         floats[b:c],
-        floats[c:d].reshape(1, room.entries + WIDTH),
+        matrix(floats, c, 1, room.entries + WIDTH),
         floats[d:e],
         dense_scratch(ints, floats, room),
         spread_scratch(floats, room),
@@ -217,12 +224,12 @@ def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScrat
     c = b + BATCH * n
     d = c + BATCH * n
     return DenseScratch(
-        floats[a:b].reshape(n, n),
-        floats[b:c].reshape(BATCH, n),
-        floats[c:d].reshape(BATCH, n),
-        floats[d : d + 2 * (n + WIDTH)].reshape(2, n + WIDTH),
+        matrix(floats, a, n, n),
+        matrix(floats, b, BATCH, n),
+        matrix(floats, c, BATCH, n),
+        matrix(floats, d, 2, n + WIDTH),
         ints[first:last],
-        ints[last : last + n // 4].reshape(2, n // WIDTH),
+        matrix(ints, last, 2, n // WIDTH),
     )
 
 
@@ -237,8 +244,7 @@ def spread_scratch(floats: Array, room: NewtonRoom) -> SpreadScratch:
     """Part of the buffers for rows with their zeros."""
     rows, columns = spread_size(room)
     a = floats_of_rows(room) + floats_of_dense(room)
-    b = a + rows * whole_registers(columns)
-    return SpreadScratch(floats[a:b].reshape(rows, whole_registers(columns)))
+    return SpreadScratch(matrix(floats, a, rows, whole_registers(columns)))
 
 
 @inlined

@@ -26,6 +26,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonScratch,
+    is_idle,
     is_moment,
     is_round,
     presser_of,
@@ -56,7 +57,7 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
     s = 0.0
     fastest = 0.0
     for i in range(3 * rows.friction.size):
-        squares[i] = square_of(rows.L, i // 3, i % 3)
+        squares[i] = 0.0 if is_idle(rows.dry, i) else square_of(rows.L, i // 3, i % 3)
         s, fastest = max(s, squares[i]), max(fastest, abs(rows.u[i]))
     for i in range(rows.friction.size):
         parts = at.HAS_NORMAL if squares[3 * i] > 0.0 else 0

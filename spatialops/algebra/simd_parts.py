@@ -1,4 +1,4 @@
-"""Parts of a register: the first few of eight numbers, and the sum of all of them.
+"""Parts of a register: some of eight numbers, and the sum of all of them.
 
 Rows of other lengths than eight end within a register. What lies behind them is neither read nor
 written (masked loads and stores), so that they may stand side by side, and end where memory does.
@@ -34,6 +34,20 @@ def _before(build: CompilerObject, count: CompilerObject) -> CompilerObject:
     return build.icmp_signed("<", ORDINALS, everywhere(build, count))
 
 
+def _read(
+    context: CompilerObject,
+    build: CompilerObject,
+    kinds: CompilerObject,
+    values: CompilerObject,
+    wanted: CompilerObject,
+) -> CompilerObject:
+    """The wanted lanes from line[first] on, and zeros."""
+    place = _place(context, build, kinds, values)
+    shape = ir.FunctionType(REGISTER, [place.type, _ALIGN.type, _TRUTHS, REGISTER])
+    read = cgutils.get_or_insert_function(build.module, shape, f"llvm.masked.load.v{WIDTH}f64.p0")
+    return build.call(read, [place, _ALIGN, wanted, _NOTHING])
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _load_first(
     context: CompilerObject, line: CompilerObject, first: CompilerObject, count: CompilerObject
@@ -44,14 +58,29 @@ def _load_first(
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        place = _place(context, build, kinds, values)
-        shape = ir.FunctionType(REGISTER, [place.type, _ALIGN.type, _TRUTHS, REGISTER])
-        read = cgutils.get_or_insert_function(
-            build.module, shape, f"llvm.masked.load.v{WIDTH}f64.p0"
-        )
-        return build.call(read, [place, _ALIGN, _before(build, values[2]), _NOTHING])
+        return _read(context, build, kinds, values, _before(build, values[2]))
 
     return LANES(line, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _load_part(
+    context: CompilerObject,
+    line: CompilerObject,
+    first: CompilerObject,
+    low: CompilerObject,
+    high: CompilerObject,
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        behind = build.not_(_before(build, values[2]))
+        return _read(context, build, kinds, values, build.and_(behind, _before(build, values[3])))
+
+    return LANES(line, types.intp, types.intp, types.intp), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -108,6 +137,18 @@ def load_first(line: Array, first: int, count: int) -> Lanes:
     return lanes
 
 
+def load_part(line: Array, first: int, low: int, high: int) -> Lanes:
+    """Lanes `low` to `high` of those from line[first] on, and zeros; no more is read.
+
+    Both may lie outside, and so may line[first] where `low` does not.
+    """
+    lanes = zeros()
+    begin, end = max(low, 0), min(high, WIDTH)
+    if begin < end:
+        lanes[begin:end] = line[first + begin : first + end]
+    return lanes
+
+
 def store_first(line: Array, first: int, count: int, value: Lanes) -> None:
     """Put the first `count` lanes, at most eight, at line[first]; no more is written."""
     few = min(max(count, 0), WIDTH)
@@ -127,6 +168,13 @@ def _compiled_load_first(
     line: CompilerObject, first: CompilerObject, count: CompilerObject
 ) -> CompilerObject:
     return lambda line, first, count: _load_first(line, first, count)
+
+
+@overload(load_part, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_load_part(
+    line: CompilerObject, first: CompilerObject, low: CompilerObject, high: CompilerObject
+) -> CompilerObject:
+    return lambda line, first, low, high: _load_part(line, first, low, high)
 
 
 @overload(store_first, inline="always", strict=False)  # type: ignore[untyped-decorator]

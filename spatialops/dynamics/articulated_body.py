@@ -236,6 +236,18 @@ def factor_kernel(tree: IntArray, links: Array, work: Array) -> int:
     return factor(tree, links, work)
 
 
+@kernel
+def factor_from(tree: IntArray, links: Array, work: Array, first: int) -> None:
+    """U and D of link `first` and of those behind it, which hold all that hangs on them.
+
+    Poses must be in `work`. Inertias of the links before are left as sums that mean nothing.
+    """
+    for k in range(first, tree.shape[0]):
+        put_rigid_inertia(links, work, k)
+    for k in range(tree.shape[0] - 1, first - 1, -1):
+        factor_link(tree, links, work, k)
+
+
 @inlined
 def joint_force(
     tree: IntArray, links: Array, work: Array, k: int, moment: Vec3, force: Vec3

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from spatialops._compile.jit import kernel
-from spatialops.algebra.simd_parts import load_first, store_first, total
+from spatialops.algebra.simd import store
+from spatialops.algebra.simd_parts import load_first, load_part, store_first, total
 
 
 @kernel
@@ -12,6 +13,11 @@ def doubled(line, out, first, count):
     value = load_first(line, first, count)
     store_first(out, first, count, 2.0 * value)
     return total(value)
+
+
+@kernel
+def part(line, out, first, low, high):
+    store(out, 0, 0, load_part(line, first, low, high))
 
 
 @pytest.mark.parametrize("count", [-1, 0, 1, 3, 7, 8, 11])
@@ -38,3 +44,16 @@ def test_halves_are_summed_first():
     halves = line[:4] + line[4:]
     halves = halves[:2] + halves[2:]
     assert doubled(line, np.zeros(8), 0, 8) == halves.sum() == 4.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 8), (2, 5), (-3, 4), (3, 20), (9, 12), (5, 5), (4, 1)]
+)
+@pytest.mark.parametrize("first", [5, -2])
+def test_a_part_of_the_lanes_is_read(first, low, high):
+    low = max(low, -first)  # what lies before the line is not asked for
+    line, out = np.arange(1.0, 21.0), np.full((1, 8), np.nan)
+    part(line, out, first, low, high)
+    lanes = np.arange(8)
+    expected = np.where((lanes >= low) & (lanes < high), first + lanes + 1.0, 0.0)
+    np.testing.assert_array_equal(out[0], expected)

@@ -5,7 +5,8 @@ import pytest
 
 import spatialops as so
 from spatialops import _layout as layout
-from spatialops.dynamics.kinematics import velocities_kernel
+from spatialops.dynamics.articulated_body import factor_from, factor_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation.stepping.integrators.accelerations import accelerations
 from tests.support.trees import chain, relative_error
@@ -119,3 +120,17 @@ def test_other_velocities_with_the_same_factors(model, state, rng):
     accelerations_again(model.tree, model.links, tau, external, work, second)
     expected = so.forward_dynamics(model, q, v, tau, external)
     assert relative_error(second, expected) < 1e-10
+
+
+def test_factors_of_tips_are_those_of_all(model, state):
+    q, _, _ = state
+    work = np.zeros((model.nv, layout.WORK_COLUMNS))
+    poses_kernel(model.tree, model.links, q, work)
+    for first in range(model.nv + 1):
+        whole, tips = work.copy(), work.copy()
+        tips[:, layout.ART_J : layout.ART_C + 6] = np.nan  # of links before nothing is read
+        factor_kernel(model.tree, model.links, whole)
+        factor_from(model.tree, model.links, tips, first)
+        kept = slice(layout.GAIN_M, layout.D_INVERSE + 1)
+        np.testing.assert_array_equal(tips[first:, kept], whole[first:, kept])
+        assert not tips[:first, kept].any()

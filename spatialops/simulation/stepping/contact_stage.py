@@ -12,6 +12,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.vectors import copy_into, cross, dot, put3, vec3
 from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
@@ -160,8 +161,11 @@ def put_squares(t: Tables) -> float:
     """The diagonal of W into `impulses`, where the answer will be; its largest entry."""
     largest = 0.0
     for i in range(3 * t.control[at.ACTING]):
-        t.impulses[i] = square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
-        largest = max(largest, t.impulses[i])
+        dry = t.ints[i // 3, col.CONTACT_FEATURE_A] == col.DRY  # its first tangent is all it has
+        idle = dry and i % 3 != 1
+        square = 0.0 if idle else square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
+        t.impulses[i] = square
+        largest = max(largest, square)
     return largest
 
 
@@ -208,7 +212,7 @@ def state_again(t: Tables) -> None:
         state_problem(t)
         return
     m = t.control[at.ACTING]
-    before = t.impulses[: 3 * m].reshape(m, 3)  # tangents, where the answer will be
+    before = matrix(t.impulses, 0, m, 3)  # tangents, where the answer will be
     for i in range(m):
         put3(before, i, 0, vec3(t.floats, i, col.TANGENT))
     put_speeds(t)

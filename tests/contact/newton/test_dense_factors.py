@@ -9,7 +9,7 @@ from spatialops.contact.newton.active_rows import (
     factor_rows,
     gather_rows,
 )
-from spatialops.contact.newton.dense_factors import factor, substitute_dense
+from spatialops.contact.newton.dense.factors import factor, substitute_dense
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import BATCH, ContactRows
 from spatialops.contact.newton.statuses import find_parts, put_friction

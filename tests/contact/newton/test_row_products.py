@@ -60,3 +60,20 @@ def test_what_was_spread_before_does_not_stay(rng):
     v = np.empty(12)
     multiply(second, np.ones(20), v, scratch)
     assert not v.any()
+
+
+@pytest.mark.parametrize("contacts", [1, 7, 20])
+def test_of_dry_friction_one_row_counts(contacts, rng):
+    zeros, columns = np.zeros(contacts), 38
+    L, u = rng.standard_normal((3 * contacts, columns)), rng.standard_normal(3 * contacts)
+    dry = np.where(np.arange(contacts) % 3 == 2, 0.0, 0.5)  # others stand between them
+    L.reshape(contacts, 3, columns)[dry > 0.0, ::2] = 0.0
+    scratch = scratch_of(contact_rows_of(L, u, zeros, zeros, dry, CORNERS))
+    scratch.spread.L[:] = np.nan  # of problems before
+    rows = contact_rows_of(L, u, zeros, zeros, dry, CORNERS)
+    spread_out(rows, scratch)
+    p, v = rng.standard_normal(3 * contacts), np.empty(3 * contacts)
+    put_velocities(rows, p, v, scratch)
+    np.testing.assert_allclose(v, u + L @ (L.T @ p), atol=1e-12 * contacts)
+    idle = np.repeat(dry > 0.0, 3) & (np.arange(3 * contacts) % 3 != 1)
+    assert np.isnan(scratch.spread.L[idle]).all()

@@ -16,11 +16,11 @@ from spatialops.algebra.lane_logic import less, root, where
 from spatialops.algebra.simd import WIDTH, Lanes
 from spatialops.algebra.trigonometry import FAR
 from spatialops.algebra.vectors import dot, vec3
-from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.articulated_body import factor_from
 from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.eights import eight as of
 from spatialops.simulation.batch.eights.eight import Eight
-from spatialops.simulation.stepping.integrators.joint_forces import fitted
+from spatialops.simulation.stepping.integrators.joint_forces import first_damped, fitted
 
 _LARGEST = 1e120  # what is not less, or NaN, may have an energy that is no number
 _CLEAR = 1e-9  # rad or m: stops nearer to the margin than this are left to the loop
@@ -56,7 +56,7 @@ def resist_eight(e: Eight, dt: float) -> None:
 
     As `joint_forces.resist` without springs.
     """
-    factor_kernel(e.tree, e.links, lanes_of(e.work))
+    factor_from(e.tree, e.links, lanes_of(e.work), first_damped(e.links))
     for k in range(e.links.shape[0]):
         damping = dt * e.links[k, layout.DAMPING]
         for lane in range(WIDTH):

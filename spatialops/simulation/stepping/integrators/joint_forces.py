@@ -39,7 +39,7 @@ from spatialops.algebra.vectors import (
     scaled,
     vec3,
 )
-from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.articulated_body import factor_from
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.forces import _layout as of
 from spatialops.forces.elements import (
@@ -97,7 +97,7 @@ def resist(t: Tables) -> None:
     s = t.monitor[at.PIECE]
     share = _MIDPOINT if t.control[at.SCHEME] == at.MOREAU else _BACKWARD
     stiff, drag = t.vectors[at.STIFF], t.vectors[at.DRAG]
-    factor_kernel(t.tree, t.links, t.work)
+    factor_from(t.tree, t.links, t.work, 0 if has_elements(t) else first_damped(t.links))
     if has_elements(t):
         put_elements(t, share)
     for k in range(t.links.shape[0]):
@@ -105,6 +105,15 @@ def resist(t: Tables) -> None:
         t.damped[k, layout.ARMATURE] = t.links[k, layout.ARMATURE] + share * s * s * stiff[k]
         if damping > 0.0:
             t.damped[k, layout.ARMATURE] += damping * fitted(damping * t.work[k, layout.D_INVERSE])
+
+
+@inlined
+def first_damped(links: Array) -> int:
+    """First link whose joint has damping: of those before it no inertia is asked for."""
+    first = 0
+    while first < links.shape[0] and links[first, layout.DAMPING] == 0.0:
+        first += 1
+    return first
 
 
 @stage

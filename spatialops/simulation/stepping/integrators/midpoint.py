@@ -159,8 +159,11 @@ def allowed(t: Tables, size: float) -> float:
 
 
 @merged
-def settle(t: Tables) -> int:
-    """Dv by the fixed point from what stands in it; _UNSETTLED where it does not come to rest."""
+def settle(t: Tables, first: bool) -> int:
+    """Dv by the fixed point from what stands in it; _UNSETTLED where it does not come to rest.
+
+    The `first` time in a piece makes factors, which serve the others.
+    """
     nv = t.v.size
     v_e, v_m = t.vectors[at.V_E, :nv], t.vectors[at.V_M, :nv]
     dv, new = t.vectors[at.DV, :nv], t.vectors[at.NEXT, :nv]
@@ -168,12 +171,12 @@ def settle(t: Tables) -> int:
     if t.control[at.AIMED]:
         for k in range(nv):
             v_m[k] = v_e[k] + 0.5 * t.vectors[at.AIM, k]
-        return evaluate(t, v_m, True, at.DV)
+        return evaluate(t, v_m, first, at.DV)
     for rounds in range(MOST_CORRECTIONS + 1):
         for k in range(nv):
             v_m[k] = v_e[k] + 0.5 * (dv[k] + guess[k])
         t.control[at.ROUNDS] = rounds
-        status = evaluate(t, v_m, rounds == 0, at.NEXT)
+        status = evaluate(t, v_m, first and rounds == 0, at.NEXT)
         if status != OK:
             return status
         for k in range(nv):
@@ -226,7 +229,7 @@ def midpoint(t: Tables) -> int:
         found = place_middle(t)
         put_joint_forces(t)
         put_wrenches(t, t.work)
-        status = settle(t)
+        status = settle(t, True)
         if status == OK and found:
             break
         if status > OK:
@@ -268,7 +271,7 @@ def settle_again(t: Tables) -> bool:
     t.control[at.REPEATS] += 1
     copy_into(guess, dvc)
     turn_lone(t, guess, t.vectors[at.SPUN, :nv])
-    settle(t)
+    settle(t, False)
     return True
 
 

@@ -132,10 +132,12 @@ def foresee(t: Tables, first: int, order: int, out: Array) -> None:
     last, before = t.monitor[at.LENGTHS_BEFORE], t.monitor[at.LENGTHS_BEFORE + 1]
     if known >= 2 and is_equal(t):
         for k in range(out.size):
-            total = 0.0
-            for j in range(order):
-                total += t.vectors[first + j, k]
-            out[k] = s * total
+            out[k] = 0.0
+        for j in range(order):  # rows lie side by side: eight sums at a time
+            for k in range(out.size):
+                out[k] += t.vectors[first + j, k]
+        for k in range(out.size):
+            out[k] = s * out[k]
     else:
         share = (s + last) / (last + before) if before > 0.0 else 0.0
         if known == 0:

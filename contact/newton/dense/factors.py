@@ -12,7 +12,8 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store
-from spatialops.algebra.simd_parts import load_first, store_first
+from spatialops.algebra.simd_parts import load_first
+from spatialops.contact.newton.dense.lines import begin_spans, spread_columns, spread_unknown
 from spatialops.contact.newton.rows import (
     BATCH,
     ContactRows,
@@ -20,7 +21,6 @@ from spatialops.contact.newton.rows import (
     NewtonScratch,
     whole_registers,
 )
-from spatialops.contact.rows import COUNT_A, FIRST_A
 
 
 @inlined
@@ -44,9 +44,8 @@ def factor_dense(rows: ContactRows, eps: float, count: int, scratch: NewtonScrat
             for c in range(low, low + inner):
                 spread_unknown(rows, scratch, c, c - low)
         else:
-            clear(dense, inner)
-            for c in range(count):
-                spread_columns(rows, scratch, c, (low, low + inner))
+            for c in range(0, count, WIDTH):
+                spread_columns(rows, scratch, c, count, (low, low + inner))
         add_product(dense, n)
     factor(dense, n)
 
@@ -59,71 +58,6 @@ def begin(dense: DenseScratch, n: int, eps: float) -> None:
             dense.M[i, j] = 0.0
     for i in range(n):
         dense.M[i, i] = eps
-
-
-@inlined
-def clear(dense: DenseScratch, inner: int) -> None:
-    """No entry of this batch of columns yet."""
-    for k in range(inner):
-        for j in range(dense.left.shape[1]):
-            dense.left[k, j] = 0.0
-    for k in range(inner):
-        for j in range(dense.right.shape[1]):
-            dense.right[k, j] = 0.0
-
-
-@inlined
-def begin_spans(dense: DenseScratch, inner: int) -> None:
-    """No line of this batch has any entry yet."""
-    for b in range(dense.span.shape[1]):
-        dense.span[0, b], dense.span[1, b] = inner, 0
-
-
-@inlined
-def spread_unknown(rows: ContactRows, scratch: NewtonScratch, c: int, place: int) -> None:
-    """Rows of unknown c, for (G^T R)^T = R^T G: rho on the left, gamma on the right."""
-    places, i = rows.L.places, scratch.contacts[c]
-    dense, at = scratch.dense, scratch.starts[c]
-    left, right = dense.left[place], dense.right[place]
-    rho, gamma = scratch.rho[0], scratch.gamma
-    whole = places[i, FIRST_A] == 0  # what is behind the first tree's entries is none, also before
-    for k in range(0, scratch.y.size, WIDTH):
-        few = places[i, COUNT_A] - k if whole else 0
-        store_first(left, k, WIDTH, load_first(rho, at + k, few))
-        store_first(right, k, WIDTH, load_first(gamma, at + k, few))
-    for side in range(2):
-        first, size = places[i, FIRST_A + 2 * side], places[i, COUNT_A + 2 * side]
-        for k in range(0, size if side == 1 or not whole else 0, WIDTH):
-            store_first(left, first + k, size - k, load_first(rho, at + k, size - k))
-            store_first(right, first + k, size - k, load_first(gamma, at + k, size - k))
-        for b in range(first // WIDTH, whole_registers(first + size) // WIDTH if size > 0 else 0):
-            extend(dense, b, place, place + 1)
-        at += size
-
-
-@inlined
-def spread_columns(
-    rows: ContactRows, scratch: NewtonScratch, c: int, batch: tuple[int, int]
-) -> None:
-    """What rows of unknown c have in some columns, for (R G^T)^T = G R^T."""
-    places, i = rows.L.places, scratch.contacts[c]
-    dense, at = scratch.dense, scratch.starts[c]
-    for side in range(2):
-        first, size = places[i, FIRST_A + 2 * side], places[i, COUNT_A + 2 * side]
-        low, high = max(first, batch[0]), min(first + size, batch[1])
-        for k in range(low, high):
-            dense.left[k - batch[0], c] = scratch.gamma[at + k - first]
-            dense.right[k - batch[0], c] = scratch.rho[0, at + k - first]
-        if low < high:
-            extend(dense, c // WIDTH, low - batch[0], high - batch[0])
-        at += size
-
-
-@inlined
-def extend(dense: DenseScratch, register: int, low: int, high: int) -> None:
-    """Let the span of a register of columns take in these lines."""
-    dense.span[0, register] = min(dense.span[0, register], low)
-    dense.span[1, register] = max(dense.span[1, register], high)
 
 
 @kernel

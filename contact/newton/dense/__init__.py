@@ -1,0 +1,1 @@
+"""Linear problems of statuses as dense matrices: put together, factored, solved."""
