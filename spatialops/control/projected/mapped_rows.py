@@ -9,8 +9,8 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3, not_finite, vector
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus_scaled, vec3
-from spatialops.dynamics.kinematics import axis_of
+from spatialops.algebra.vectors import dot, vec3
+from spatialops.control.projected.point_rows import joint_motion
 from spatialops.dynamics.nodes import node_motion_kernel, node_point
 from spatialops.tree.model import Model
 
@@ -132,16 +132,7 @@ def add_mapped_path(
 ) -> None:
     """What the joints that move a world point of link k do to rows of its contact."""
     while k >= 0:
-        motion = tree[k, layout.MOTION]
-        axis = axis_of(tree, work, k)
-        angular = ZERO3
-        linear = ZERO3
-        if motion != layout.LINEAR:
-            angular = axis
-            linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
-        if motion != layout.ROTARY:
-            slide = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
-            linear = plus_scaled(linear, slide, axis)
+        angular, linear = joint_motion(tree, links, point, work, k)
         for c in range(mapped.shape[0]):
             rows[c, k] += dot(vec3(mapped, c, 0), angular) + dot(vec3(mapped, c, 3), linear)
         k = tree[k, layout.PARENT]

@@ -117,17 +117,28 @@ def add_path(
 ) -> None:
     """Velocities along a frame (3, 3) of a world point of link k, by the joints that move it."""
     while k >= 0:
-        motion = tree[k, layout.MOTION]
-        axis = axis_of(tree, work, k)
-        linear = ZERO3
-        if motion != layout.LINEAR:
-            linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
-        if motion != layout.ROTARY:
-            pitch = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
-            linear = plus_scaled(linear, pitch, axis)
+        _, linear = joint_motion(tree, links, point, work, k)
         for c in range(3):
             rows[c, k] += sign * dot(vec3(frame, c, 0), linear)
         k = tree[k, layout.PARENT]
+
+
+@inlined
+def joint_motion(
+    tree: IntArray, links: Array, point: Vec3, work: Array, k: int
+) -> tuple[Vec3, Vec3]:
+    """Angular and linear velocity of a world point that the joint of link k moves, at rate one."""
+    motion = tree[k, layout.MOTION]
+    axis = axis_of(tree, work, k)
+    angular = ZERO3
+    linear = ZERO3
+    if motion != layout.LINEAR:
+        angular = axis
+        linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
+    if motion != layout.ROTARY:
+        pitch = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
+        linear = plus_scaled(linear, pitch, axis)
+    return angular, linear
 
 
 @kernel
