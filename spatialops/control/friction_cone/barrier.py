@@ -85,7 +85,8 @@ class Barrier:
         program : ForceProgram
             What is to be solved.
         start : (n,) array, optional
-            A point near which to begin, if it is inside once the equalities hold.
+            A point near which to begin, once the equalities hold: with the cost if it is inside,
+            else with the search for one that is.
 
         Returns
         -------
@@ -107,7 +108,8 @@ class Barrier:
         program : ForceProgram
             What is to be solved.
         start : (n,) array, optional
-            A point near which to begin, if it is inside once the equalities hold.
+            A point near which to begin, once the equalities hold: with the cost if it is inside,
+            else with the search for one that is.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from spatialops.algebra.column_reflections import (
     whole_eights,
 )
 from spatialops.algebra.memory import matrix
+from spatialops.algebra.vectors import is_finite
 from spatialops.control.friction_cone import barrier_kernel as path
 from spatialops.control.friction_cone.barrier_function import (
     VECTORS,
@@ -62,6 +63,7 @@ PROVES = 6
 _FLAT_RANK = 1e-14  # of a cost without constraints: rows, relative, that count as zero
 _BACK = 1e-13  # part of the way back inside
 _TIMES = 10  # that it is gone at most
+_NEAR = 0.3  # of what a guess violates: how far within the bounds given s it begins
 _SHARP = 0.1  # of the least margin: the gap at which a start is the best there is
 
 
@@ -121,14 +123,17 @@ def put_multipliers(p: Program, at: Point, eta: float, rows: Rows, found: Found)
 
 
 @inlined
-def begin_path(p: Program, y: Array, numbers: Array, options: Array) -> None:
-    """Where the search for a start begins."""
+def begin_path(p: Program, y: Array, known: bool, numbers: Array, options: Array) -> None:
+    """Where the search for a start begins: well inside, or close to the bounds by a good guess.
+
+    On the path s is eta theta above its least, which a good guess nearly has.
+    """
     f = y.size - 1
     theta = p.d.size + 2 * p.mu.size
-    for a in range(f):
-        y[a] = 0.0
-    y[f] = 1.0 - 1.5 * min(slack_of(p, y[:f]), 0.0)
-    options[path.ETA] = y[f] / theta
+    violation = -min(slack_of(p, y[:f]), 0.0)
+    above = numbers[INSIDE] + _NEAR * violation
+    y[f] = violation + above if known else 1.0 + 1.5 * violation
+    options[path.ETA] = (above if known else y[f]) / theta
     options[path.LAST] = _SHARP * numbers[LEAST_MARGIN] / theta
     options[path.STOP] = -numbers[INSIDE]
     options[path.STEPS] = numbers[MOST_STEPS]
@@ -194,8 +199,10 @@ def without_search(
 
 
 @kernel
-def start(p: Program, w: Array, numbers: Array, found: Found, rows: Rows, floats: Array) -> int:
-    """A point inside all inequalities into w: SOLVED, or why there is none."""
+def start(
+    p: Program, w: Array, known: bool, numbers: Array, found: Found, rows: Rows, floats: Array
+) -> int:
+    """From w, or near the known w, a point inside all inequalities: SOLVED, or why not."""
     f = w.size
     m = p.d.size
     c = p.mu.size
@@ -205,7 +212,9 @@ def start(p: Program, w: Array, numbers: Array, found: Found, rows: Rows, floats
     options = floats[2 * f + 2 : 2 * f + 2 + path.OPTIONS]
     wider, end = program_of(f + 1, m, c, p.mu, rest)
     at, changes, newton = work_of(y, m, c, rest[end:])
-    begin_path(p, y, numbers, options)
+    for a in range(f):
+        y[a] = w[a]
+    begin_path(p, y, known, numbers, options)
     widen(p, wider)
     status = path.follow(wider, at, changes, newton, options, center)
     found.report[START_STEPS] = options[path.STEPS]
@@ -258,16 +267,20 @@ def solve_program(
         w[a] = 0.0
     if f == 0 or m + c == 0:
         return without_search(rows, z, p, w, found, rest, more)
-    if guess.size == n:
+    if guess.size == n and is_finite(guess):
         for a in range(f):
             for i in range(n):
                 pull = z.scale[i] * z.scale[i] * (guess[i] - z.x0[i])
                 begun[a] += z.Z[i, a] * pull
-    if not slack_of(p, begun) > numbers[INSIDE]:
-        for a in range(f):
-            begun[a] = 0.0
-        if not slack_of(p, begun) > numbers[INSIDE]:
-            status = start(p, begun, numbers, found, rows, rest)
+    near = slack_of(p, begun)
+    if not near > numbers[INSIDE]:
+        far = slack_of(p, w)
+        known = far < near < 0.0
+        if not known:
+            for a in range(f):
+                begun[a] = 0.0
+        if known or not far > numbers[INSIDE]:
+            status = start(p, begun, known, numbers, found, rows, rest)
             if status != SOLVED:
                 lift(z, begun, found.x)
                 return status

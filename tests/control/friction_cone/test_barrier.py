@@ -1,5 +1,7 @@
 """Force programs with known answers, by the barrier method."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from spatialops.control import Barrier
@@ -70,24 +72,29 @@ def test_a_thin_interior_is_found():
     assert np.isclose(found.x[0], -1e-5, rtol=1e-4)
 
 
+def around_the_edge(rng):
+    """A program, about as likely as not with a point inside."""
+    n, r = 6, 2
+    m, c = 8, 2
+    return force_program(
+        np.eye(n),
+        g=rng.normal(size=n),
+        E=rng.normal(size=(r, n)),
+        e=rng.normal(size=r) * rng.uniform(0.0, 2.0),
+        D=rng.normal(size=(m, n)),
+        d=rng.uniform(0.0, 4.0, m),
+        K=rng.normal(size=(3 * c, n)),
+        k=2.0 * rng.normal(size=3 * c),
+        mu=rng.uniform(0.2, 1.0, c),
+    )
+
+
 def test_the_quick_proof_is_that_of_the_thorough_one():
     """Random programs around the edge of what can be met: both say the same, one with less work."""
     rng = np.random.default_rng(7)
     quick = thorough = refused = 0
     for _ in range(400):
-        n, r = 6, 2
-        m, c = 8, 2
-        case = force_program(
-            np.eye(n),
-            g=rng.normal(size=n),
-            E=rng.normal(size=(r, n)),
-            e=rng.normal(size=r) * rng.uniform(0.0, 2.0),
-            D=rng.normal(size=(m, n)),
-            d=rng.uniform(0.0, 4.0, m),
-            K=rng.normal(size=(3 * c, n)),
-            k=2.0 * rng.normal(size=3 * c),
-            mu=rng.uniform(0.2, 1.0, c),
-        )
+        case = around_the_edge(rng)
         first, (second, _) = Barrier().solve(case), Barrier().solve_and_center(case)
         assert second.status == first.status
         if first.status == "infeasible":
@@ -99,3 +106,33 @@ def test_the_quick_proof_is_that_of_the_thorough_one():
             assert np.array_equal(first.x, second.x)
     assert 40 < refused < 360
     assert quick < 0.7 * thorough
+
+
+def test_a_refused_program_says_where_the_next_one_is_refused():
+    """A little later, from there: the same is found, in a fraction of the steps."""
+    rng = np.random.default_rng(11)
+    cold = warm = refused = 0
+    for _ in range(400):
+        case = around_the_edge(rng)
+        near, center = Barrier().solve_and_center(case)
+        later = replace(case, d=case.d + 1e-3 * rng.normal(size=len(case.d)))
+        first, _ = Barrier().solve_and_center(later)
+        second, _ = Barrier().solve_and_center(later, near.x if center is None else center)
+        assert second.status == first.status
+        if first.status == "infeasible":
+            refused += 1
+            cold += first.iterations
+            warm += second.iterations
+    assert 40 < refused < 360
+    assert warm < 0.5 * cold
+
+
+def test_a_guess_that_hardly_misses_does_not_mislead():
+    """|x| < 1 with y free: from just outside, and from where all is wrong, y = 0 is found."""
+    case = force_program(
+        np.eye(2), g=np.array([0.0, 1.0]), D=np.array([[1.0, 0.0], [-1.0, 0.0]]), d=np.ones(2)
+    )
+    for x in (1.0, 1.0 + 1e-15, 1.0 + 1e-9, 1.1, 1e6, np.nan):
+        found = Barrier().solve(case, np.array([x, 0.3]))
+        assert found.solved
+        assert np.allclose(found.x, [0.0, -1.0], atol=1e-8)
