@@ -27,17 +27,21 @@ NUMBER = 5  # PyLong_FromSsize_t,
 NEW = 6  # PyArray_New
 NDARRAY = 7  # NumPy's class
 FLOATS = 8  # NumPy's number of float64
-PARAMETERS = 9  # how many there are,
-POSITIONAL = 10  # and how many of them can be given without their names
-ARGUMENTS = 11  # how many the kernel takes
-DIMENSIONS = 12  # of the result; 0 where it is always given
-GIVES_STATUS = 13  # whether the kernel's status is returned, not what its last argument is
+LIST = 9  # Python's classes
+TUPLE = 10
+PARAMETERS = 11  # how many there are,
+POSITIONAL = 12  # and how many of them can be given without their names
+ARGUMENTS = 13  # how many the kernel takes
+DIMENSIONS = 14  # of the result; 0 where it is always given
+GIVES_STATUS = 15  # whether the kernel's status is returned, not what its last argument is
 # then of every parameter
-_NAMES = 14
+_NAMES = 16
 NAME = 0
 FIRST_CLASS = 1  # of what is no array; 0 of what is
 SECOND_CLASS = 2
-_A_PARAMETER = 3
+READY_IN = 3  # the parameter before it that knows of what sequence it was made ready last,
+READY_SLOT = 4  # and where: (the sequence, what it became); 0 where there is no such thing
+_A_PARAMETER = 5
 # then of every argument of the kernel
 _SOURCES = _NAMES + _A_PARAMETER * MOST_PARAMETERS
 FROM = 0  # the parameter that it is, or stands in
@@ -94,12 +98,40 @@ def _bind(plan: int, args: int, given: int, names: int, found: int) -> int:
 
 
 @inlined
+def _made_ready(plan: int, pair: int, item: int) -> int:
+    """What a list or tuple of the very items that a pair begins with became.
+
+    The item itself if it is no sequence, 0 if it is another one.
+    """
+    kind = load(item, layouts.CLASS)
+    if kind == load(plan, 8 * LIST):
+        items = load(item, layouts.LIST_ITEMS)
+    elif kind == load(plan, 8 * TUPLE):
+        items = item + layouts.ITEMS
+    else:
+        return item
+    known, count = load(pair, layouts.ITEMS), load(item, layouts.LENGTH)
+    if load(known, layouts.LENGTH) != count:
+        return 0
+    for k in range(count):
+        if load(items, 8 * k) != load(known, layouts.ITEMS + 8 * k):
+            return 0
+    return load(pair, layouts.ITEMS + 8)
+
+
+@inlined
 def _are_of_their_classes(plan: int, found: int) -> int:
+    """Whether what is no array is of its class, once sequences are what they were made ready as."""
     for p in range(load(plan, 8 * PARAMETERS)):
         row = plan + 8 * (_NAMES + _A_PARAMETER * p)
         first = load(row, 8 * FIRST_CLASS)
         if first != 0:
             item = load(found, 8 * p)
+            slot = load(row, 8 * READY_SLOT)
+            if item != 0 and slot != 0:
+                pair = load(load(found, 8 * load(row, 8 * READY_IN)), slot)
+                item = _made_ready(plan, pair, item)
+                store(found, 8 * p, item)
             if item == 0:
                 return _FAILS
             own = load(item, layouts.CLASS)

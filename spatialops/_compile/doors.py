@@ -44,6 +44,20 @@ class Size(NamedTuple):
     times: int = 1
 
 
+class Classes(NamedTuple):
+    """What a parameter that is no array must be of: two classes at most.
+
+    A list or tuple may stand for one where an earlier parameter keeps, in `ready`, a pair of the
+    last such sequence and what it was made ready as.
+    """
+
+    own: tuple[type, ...]
+    ready: Source | None = None
+
+
+_NO_CLASSES = Classes(())
+
+
 class Served(Protocol):
     """What tells a plan of a kernel's address."""
 
@@ -64,6 +78,7 @@ class Plan:
             words[place] = layouts.address_of(name)
         words[at.NEW] = layouts.address_of_new_array()
         words[at.NDARRAY], words[at.FLOATS] = id(np.ndarray), np.dtype(np.float64).num
+        words[at.LIST], words[at.TUPLE] = id(list), id(tuple)
         words[at.PARAMETERS], words[at.POSITIONAL] = len(parameters), positional
 
     @classmethod
@@ -76,14 +91,18 @@ class Plan:
         plan.words[at.ARGUMENTS] = count
         return plan
 
-    def name(self, names: Sequence[str], classes: Mapping[str, tuple[type, ...]]) -> None:
+    def name(self, names: Sequence[str], classes: Mapping[str, Classes]) -> None:
         """Say what parameters are called, and of what classes those must be that are no arrays."""
         for p, parameter in enumerate(names):
             row = self.words[at.name_place(p) :]
             row[at.NAME] = id(parameter)
             self._kept.append(parameter)
-            for place, kind in zip((at.FIRST_CLASS, at.SECOND_CLASS), classes.get(parameter, ())):
+            own, ready = classes.get(parameter, _NO_CLASSES)
+            for place, kind in zip((at.FIRST_CLASS, at.SECOND_CLASS), own):
                 row[place] = id(kind)
+            if ready is not None:
+                row[at.READY_IN] = names.index(ready.parameter, 0, p)
+                row[at.READY_SLOT] = layouts.slot_offset(*ready.slots[0])
 
     def take(self, sources: Sequence[Source | npt.NDArray[np.float64]]) -> None:
         """Say where the kernel's arguments are found; an array is one itself."""
@@ -130,7 +149,7 @@ def door(
     call: Served,
     *sources: Source | npt.NDArray[np.float64],
     shape: Sequence[Size],
-    classes: Mapping[str, tuple[type, ...]],
+    classes: Mapping[str, Classes],
 ) -> Callable[[Function], Function]:
     """Put a door before a public function.
 
@@ -142,7 +161,7 @@ def door(
         Where each of its arguments is found. The last is the result, parameter `out`.
     shape : sequence of Size
         Of the result, where `out` is not given.
-    classes : mapping of str to classes
+    classes : mapping of str to Classes
         Of the parameters that are no arrays. Calls that give others than these, and those in
         `sources`, go to the function.
     """

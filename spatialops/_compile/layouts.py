@@ -32,8 +32,9 @@ DTYPE = _HEAD + 40
 FLAGS = _HEAD + 48  # an int of C
 CARRAY = 0x1 | 0x100 | 0x400  # C-contiguous, aligned, writeable: `flags.carray`
 
-LENGTH = _HEAD  # of a tuple
+LENGTH = _HEAD  # of a tuple, and of a list
 ITEMS = tuple.__basicsize__
+LIST_ITEMS = _HEAD + 8  # their address
 
 _NEW_ARRAY = 93  # `PyArray_New` in the table that NumPy's capsule hands over
 _FASTCALL = 0x80 | 0x02  # METH_FASTCALL | METH_KEYWORDS
@@ -170,6 +171,7 @@ def _claims() -> Iterator[tuple[str, Callable[[], bool]]]:
     """What must hold, in the order in which it is read."""
     array, frozen = np.zeros((3, 4)), np.frombuffer(bytes(8))
     pair = object(), object()
+    row = list(pair)
     yield "class of an object", lambda: _word(array, CLASS) == id(np.ndarray)
     yield "numbers of an array", lambda: _word(array, DATA) == array.ctypes.data
     yield "dimensions of an array", lambda: _int(array, NDIM) == array.ndim
@@ -183,6 +185,8 @@ def _claims() -> Iterator[tuple[str, Callable[[], bool]]]:
         "items of a tuple",
         lambda: [_word(pair, ITEMS + WORD * k) for k in range(2)] == [id(item) for item in pair],
     )
+    yield "length of a list", lambda: _word(row, LENGTH) == 2
+    yield "items of a list", lambda: _numbers(row, LIST_ITEMS, 2) == tuple(map(id, row))
     yield "PyArray_New", _makes_arrays
 
 

@@ -125,6 +125,8 @@ class Model:
     """Workspace (nv, 64) of calls so short that they keep the GIL; none where they are longer."""
     branches: Branches = field(init=False, repr=False)
     """The kernels' tables once more, for work on eight links at a time."""
+    ready: tuple[tuple[NodeLike, ...], Nodes] = field(init=False, repr=False)
+    """The last nodes that were looked up by names, and what they are: doors read it."""
     _slices: dict[str, tuple[slice, slice]] = field(init=False, repr=False)
     _resolved: dict[tuple[NodeLike, ...], Nodes] = field(
         init=False, repr=False, default_factory=dict
@@ -152,6 +154,7 @@ class Model:
         object.__setattr__(self, "own_coordinates", _own_coordinates(self._slices, self.nv))
         room = np.empty((self.nv, layout.WORK_COLUMNS)) if self.nv < LONG else None
         object.__setattr__(self, "held", room)
+        object.__setattr__(self, "ready", ((), self._looked_up(())))
 
     def __repr__(self) -> str:
         """What it is, in five lines."""
@@ -394,9 +397,11 @@ class Model:
         except TypeError:
             raise ArgumentError(f"nodes: expected a sequence of nodes, got {nodes!r}") from None
         try:
-            return self._resolved[nodes]
+            found = self._resolved[nodes]
         except (KeyError, TypeError):
             return self._remember(nodes, self._looked_up(nodes))
+        object.__setattr__(self, "ready", (nodes, found))
+        return found
 
     def _remember(self, nodes: tuple[NodeLike, ...], found: Nodes) -> Nodes:
         """Keep what was looked up under its names: 5 us a node, where numbers are cheap."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from spatialops._compile.doors import Size, Slot, Source
+from spatialops._compile.doors import Classes, Size, Slot, Source
 from spatialops.tree.branches import Branches
 from spatialops.tree.model import Model
 from spatialops.tree.node import FewNodes, Nodes
 
-_MODEL: dict[str, tuple[type, ...]] = {"model": (Model,)}
-OF_STATE = _MODEL
-OF_NODES = {**_MODEL, "nodes": (Nodes, FewNodes)}
-OF_FEW_NODES = {**_MODEL, "nodes": (FewNodes,)}
+_READY = Source("model", ((Model, "ready"),))
+OF_STATE = {"model": Classes((Model,))}
+OF_NODES = {**OF_STATE, "nodes": Classes((Nodes, FewNodes), _READY)}
+OF_FEW_NODES = {**OF_STATE, "nodes": Classes((FewNodes,), _READY)}
 
 TREE = Source("model", ((Model, "tree"),))
 LINKS = Source("model", ((Model, "links"),))

@@ -60,6 +60,50 @@ def test_every_way_of_calling_gives_the_same_bits(model: so.Model, name: str) ->
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("name", ["jacobian", "compliance"])
+def test_nodes_by_their_names_pass_once_they_were_looked_up(
+    model: so.Model, name: str, monkeypatch
+) -> None:
+    """Lists and tuples of the same nodes do; others are looked up, whatever was asked last."""
+    function = getattr(so, name)
+    q = arguments(model, name)[1]
+    tip, knee = so.Node("link4", (0.1, 0.2, 0.3)), so.Node("link2")
+    asked: list[tuple[Any, ...]] = []
+    looked_up = so.Model.resolve
+    monkeypatch.setattr(
+        so.Model, "resolve", lambda *given: (asked.append(given), looked_up(*given))[1]
+    )
+    sequences = [[tip], (tip,), [tip, knee], (knee, tip), ["link3"], [knee], []]
+    for nodes in sequences:
+        expected = doors.behind(function)(model, q, looked_up(model, nodes))
+        function(model, q, nodes)
+        function(model, q, nodes)
+        asked.clear()
+        for again in (list(nodes), tuple(nodes)):
+            np.testing.assert_array_equal(function(model, q, again), expected)
+        assert not asked
+        other = [so.Node("link1"), *nodes]
+        other_expected = doors.behind(function)(model, q, looked_up(model, other))
+        looked_up(model, nodes)
+        np.testing.assert_array_equal(function(model, q, other), other_expected)
+    changed = [tip]
+    function(model, q, changed)
+    changed[0] = knee
+    np.testing.assert_array_equal(
+        function(model, q, changed), function(model, q, model.resolve([knee]))
+    )
+
+
+def test_nodes_of_one_model_are_not_those_of_another() -> None:
+    long, short = so.models.pendulum(4).model, so.models.pendulum(2).model
+    nodes = [so.Node("link2", (0.0, 0.1, 0.2))]
+    for _ in range(3):
+        assert so.jacobian(long, np.ones(4), nodes).shape == (6, 4)
+        assert so.jacobian(short, np.ones(2), nodes).shape == (6, 2)
+        with pytest.raises(ArgumentError, match="link3"):
+            so.jacobian(short, np.ones(2), ["link3"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_wrong_fails_as_without_a_door(model: so.Model, name: str) -> None:
     function = getattr(so, name)
