@@ -85,14 +85,13 @@ class Assembly:
         """What the task misses as a cost: weight |d|^2 with d = Lambda^+ zeta ([A] 31-33)."""
         return self._program(TRADE_OFF, weight, posture_weight)
 
-    def _program(self, which: int, weight: float, posture_weight: float) -> ForceProgram:
+    @cached_property
+    def _parts(self) -> tuple[Given, Sizes, Places, Counts, float]:
+        """What all programs of a state are made from, and the load of all contacts, N."""
         at, held = self.at, self.at.held
         motors, mechanism = at.motors, at.mechanism
         bounded, offsets, _ = held.limits
         strong = motors.strong[0]
-        n, p = len(at.state.v), self.p
-        k = n - at.rank
-        tasks = len(mechanism.right)
         given = Given(
             mechanism.M,
             _NOTHING if self.posture is None else self.posture,
@@ -104,20 +103,28 @@ class Assembly:
             motors.weights,
             motors.actuation.limits,
         )
+        n, p = len(at.state.v), self.p
+        k = n - at.rank
+        tasks = len(mechanism.right)
         equal = tasks + min(k, p) + len(held.pressed) + len(self._goals)
         limits = 2 * len(strong) + len(offsets)
         sizes = Sizes(self.n, equal, limits, len(held.mu), tasks, k, p, n)
+        places = Places(strong, held.force_rows, held.pressed_rows)
+        counts = Counts(len(held), tasks, len(mechanism.drift))
+        return given, sizes, places, counts, max(motors.actuation.weight, _LEAST_LOAD)
+
+    def _program(self, which: int, weight: float, posture_weight: float) -> ForceProgram:
+        given, sizes, places, counts, load = self._parts
         room = self._rooms.of(which, sizes)
-        load = max(motors.actuation.weight, _LEAST_LOAD)
         count = assembly_kernel(
             room.address,
             which,
-            at.rank,
-            at.floats,
+            self.at.rank,
+            self.at.floats,
             given,
-            Places(strong, held.force_rows, held.pressed_rows),
+            places,
             Weights(load, weight, posture_weight),
-            Counts(len(held), tasks, len(mechanism.drift)),
+            counts,
             room.floats,
             room.ints,
         )
