@@ -53,8 +53,9 @@ OF_NDIM = 5
 _A_SOURCE = 6
 # and of every dimension of the result.
 _SHAPE = _SOURCES + _A_SOURCE * MOST_ARGUMENTS
-OF_ARGUMENT = 0  # rows of which argument,
+OF_ARGUMENT = 0  # rows of which argument; `FIXED` where it is always the same
 TIMES = 1  # and how many for each
+FIXED = -1
 _A_DIMENSION = 2
 WORDS = _SHAPE + _A_DIMENSION * MOST_DIMENSIONS
 
@@ -175,9 +176,10 @@ def _made(plan: int, items: int) -> int:
     ndim, shape = load(plan, 8 * DIMENSIONS), room(MOST_DIMENSIONS)
     for d in range(ndim):
         row = plan + 8 * (_SHAPE + _A_DIMENSION * d)
-        array = load(items, 8 * load(row, 8 * OF_ARGUMENT))
-        size = load(load(array, layouts.DIMS), 0)
-        store(shape, 8 * d, size * load(row, 8 * TIMES))
+        argument, size = load(row, 8 * OF_ARGUMENT), load(row, 8 * TIMES)
+        if argument != FIXED:
+            size *= load(load(load(items, 8 * argument), layouts.DIMS), 0)
+        store(shape, 8 * d, size)
     new, kind = load(plan, 8 * NEW), load(plan, 8 * NDARRAY)
     return new_array(new, kind, ndim, shape, load(plan, 8 * FLOATS))
 

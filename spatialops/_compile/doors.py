@@ -38,10 +38,16 @@ class Source(NamedTuple):
 
 
 class Size(NamedTuple):
-    """Length of a dimension of the result: rows of an argument of the kernel, and how many each."""
+    """Length of a dimension of the result: rows of an argument of the kernel, and how many each.
+
+    Of no argument's (`FIXED`) where it is always the same.
+    """
 
     argument: int
     times: int = 1
+
+
+FIXED = at.FIXED
 
 
 class Classes(NamedTuple):

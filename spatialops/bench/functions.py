@@ -86,10 +86,11 @@ def _of_nodes(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
         pin.forwardKinematics(peer, data, q, pin_v)
         return pin.getFrameVelocity(peer, data, frame, axes)
 
+    moving = np.empty((1, 6))
     yield Contest(
         "node velocities",
-        None,
-        partial(node_velocities, model, q, v, nodes),
+        lambda: node_velocities(model, q, v, ready, out=moving),
+        lambda: node_velocities(model, q, v, nodes),
         "getFrameVelocity",
         velocity,
         node_velocities(model, q, v, nodes).ravel(),
@@ -121,7 +122,20 @@ def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
         bias(model, q, v)[twin.order],
         pin.nonLinearEffects(*peer, pin_v).copy(),
     )
-    pin.forwardKinematics(*peer)
+
+    def read() -> LibraryObject:
+        pin.forwardKinematics(*peer)
+        return [(place.translation, place.rotation) for place in twin.data.oMi[1:]]
+
+    yield Contest(
+        "body poses, read",
+        None,
+        partial(body_poses, model, q),
+        "forwardKinematics and oMi",
+        read,
+        body_poses(model, q).positions.ravel(),
+        np.concatenate([place for place, _ in read()]),
+    )
     yield Contest(
         "body poses",
         None,

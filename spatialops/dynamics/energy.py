@@ -224,11 +224,11 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    kinetic, potential = _filled(_ENERGY, model, q, v, np.empty(2)).tolist()
+    found = _filled(_ENERGY, model, q, v, np.empty(2)).tolist()
     for k in model.sprung:
         stretch = float(np.asarray(q)[model.tree[k, layout.FIRST_Q]]) - model.reference[k]
-        potential += 0.5 * float(model.stiffness[k]) * stretch * stretch
-    return _made(Energy, (kinetic, potential))
+        found[1] += 0.5 * float(model.stiffness[k]) * stretch * stretch
+    return _made(Energy, found)
 
 
 def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:

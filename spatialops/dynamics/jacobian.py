@@ -9,12 +9,12 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
-from spatialops._compile.doors import Size, door
+from spatialops._compile.doors import FIXED, Size, door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, kernel
 from spatialops.algebra.vectors import dot, mat3, put3, vec3
 from spatialops.dynamics.kinematics import place_links
-from spatialops.dynamics.nodes import NODE_JACOBIAN, NODE_MOTION, NODE_POSITIONS
+from spatialops.dynamics.nodes import NODE_JACOBIAN, NODE_MOTION, NODE_POSITIONS, NODE_VELOCITIES
 from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import NodeLike, Nodes, alien_nodes
@@ -120,7 +120,21 @@ def body_poses(model: Model, q: ArrayLike) -> Poses:
     return _made(Poses, (positions, rotations))
 
 
-def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes) -> Array:
+@door(
+    NODE_POSITIONS,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.NODE_LINKS,
+    sources.OFFSETS,
+    sources.HELD,
+    sources.OUT,
+    shape=(Size(3), Size(FIXED, 3)),
+    classes=sources.OF_NODES,
+)
+def node_positions(
+    model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes, *, out: Array | None = None
+) -> Array:
     """Where nodes are.
 
     Parameters
@@ -131,6 +145,8 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes
         Coordinates, rad and m.
     nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
+    out : (n_c, 3) array, optional
+        Where to write the result.
 
     Returns
     -------
@@ -154,13 +170,14 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
     tree, links = model.tree, model.links
     of, offsets = ready.links, ready.offsets
-    points = np.empty((len(of), 3))
+    points = np.empty((len(of), 3)) if out is None else out
     try:
         status = NODE_POSITIONS.call(tree, links, q, of, offsets, model.held, points)
     except TypeError:
         status = layout.MISFIT
     if status == layout.MISFIT:
-        q, work = vector(q, model.nq, "q"), np.empty((model.nv, layout.WORK_COLUMNS))
+        q, points = vector(q, model.nq, "q"), output(points, (len(of), 3))
+        work = np.empty((model.nv, layout.WORK_COLUMNS))
         status = NODE_POSITIONS.checked_call(tree, links, q, of, offsets, work, points)
     if status != layout.OK:
         raise alien_nodes() if status == layout.MISFIT else not_finite(q=q)
@@ -263,8 +280,26 @@ def node_motion(
     return motion
 
 
+@door(
+    NODE_VELOCITIES,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.V,
+    sources.NODE_LINKS,
+    sources.OFFSETS,
+    sources.HELD,
+    sources.OUT,
+    shape=(Size(4), Size(FIXED, 6)),
+    classes=sources.OF_NODES,
+)
 def node_velocities(
-    model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[NodeLike] | Nodes
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    nodes: Sequence[NodeLike] | Nodes,
+    *,
+    out: Array | None = None,
 ) -> Array:
     """Velocities of nodes: `jacobian` times v without forming it, in O(N + n_c).
 
@@ -278,6 +313,8 @@ def node_velocities(
         Velocities, rad/s and m/s.
     nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
+    out : (n_c, 6) array, optional
+        Where to write the result.
 
     Returns
     -------
@@ -301,7 +338,21 @@ def node_velocities(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return node_motion(model, q, v, model.branches.rest, nodes)[0]
+    ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
+    tree, links = model.tree, model.links
+    of, offsets = ready.links, ready.offsets
+    found = np.empty((len(of), 6)) if out is None else out
+    try:
+        status = NODE_VELOCITIES.call(tree, links, q, v, of, offsets, model.held, found)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
+        found, work = output(found, (len(of), 6)), np.empty((model.nv, layout.WORK_COLUMNS))
+        status = NODE_VELOCITIES.checked_call(tree, links, q, v, of, offsets, work, found)
+    if status != layout.OK:
+        raise alien_nodes() if status == layout.MISFIT else not_finite(q=q, v=v)
+    return found
 
 
 def node_accelerations(

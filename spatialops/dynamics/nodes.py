@@ -142,14 +142,19 @@ def node_positions_kernel(
 
 
 @inlined
-def put_node_motion(
-    work: Array, k: int, lever: Vec3, velocity: Array, acceleration: Array, i: int
-) -> None:
-    """Velocity and acceleration of the point of link k at `lever` from its origin, into row i."""
+def put_node_velocity(work: Array, k: int, offset: Vec3, velocity: Array, i: int) -> Vec3:
+    """Velocity of a node of link k into row i; where it is from the link's origin."""
+    lever = rotate(mat3(work, k, layout.ROTATION), offset)
+    put3(velocity, i, 0, vec3(work, k, layout.OMEGA))
+    put3(velocity, i, 3, shift_velocity(work, k, lever))
+    return lever
+
+
+@inlined
+def put_node_acceleration(work: Array, k: int, lever: Vec3, acceleration: Array, i: int) -> None:
+    """Acceleration of the point of link k at `lever` from its origin, into row i."""
     omega = vec3(work, k, layout.OMEGA)
     alpha = vec3(work, k, layout.ALPHA)
-    put3(velocity, i, 0, omega)
-    put3(velocity, i, 3, shift_velocity(work, k, lever))
     put3(acceleration, i, 0, alpha)
     swing = plus(cross(alpha, lever), cross(omega, cross(omega, lever)))
     put3(acceleration, i, 3, plus(vec3(work, k, layout.ACCEL), swing))
@@ -186,8 +191,39 @@ def node_motion_kernel(
         if k < 0:
             out[0, i] = out[1, i] = 0.0
             continue
-        lever = rotate(mat3(work, k, layout.ROTATION), vec3(offsets, i, 0))
-        put_node_motion(work, k, lever, out[0], out[1], i)
+        lever = put_node_velocity(work, k, vec3(offsets, i, 0), out[0], i)
+        put_node_acceleration(work, k, lever, out[1], i)
+    return layout.OK
+
+
+@kernel
+def node_velocities_kernel(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    v: Array,
+    node_links: IntArray,
+    offsets: Array,
+    work: Array,
+    out: Array,
+) -> int:
+    """Velocities of nodes, from coordinates and their rates."""
+    if not fits(tree, q, v) or out.shape[0] != node_links.size or out.shape[1] != 6:
+        return layout.MISFIT
+    status = place_carriers(tree, links, q, node_links, offsets, work)
+    if status != layout.OK:
+        return status
+    if finite_status(v) != layout.OK:
+        return layout.NOT_FINITE
+    for k in range(tree.shape[0]):
+        if work[k, _CARRIES] != 0.0:
+            move_link(tree, links, v, work, k)
+    for i in range(node_links.size):
+        k = node_links[i]
+        if k < 0:
+            out[i] = 0.0
+        else:
+            put_node_velocity(work, k, vec3(offsets, i, 0), out, i)
     return layout.OK
 
 
@@ -202,10 +238,16 @@ def _positions_entry(arguments: Arguments) -> int:
 
 
 @entry_point
+def _velocities_entry(arguments: Arguments) -> int:
+    return enter(node_velocities_kernel, arguments)
+
+
+@entry_point
 def _motion_entry(arguments: Arguments) -> int:
     return enter(node_motion_kernel, arguments)
 
 
 NODE_JACOBIAN = FastCall(node_jacobian_kernel, _jacobian_entry)
 NODE_POSITIONS = FastCall(node_positions_kernel, _positions_entry)
+NODE_VELOCITIES = FastCall(node_velocities_kernel, _velocities_entry)
 NODE_MOTION = FastCall(node_motion_kernel, _motion_entry)

@@ -21,7 +21,9 @@ from spatialops._compile.switch import Switch
 from spatialops.errors import ArgumentError
 
 pytestmark = pytest.mark.compiled
-NAMES = ("forward_dynamics", "inverse_dynamics", "bias", "mass_matrix", "jacobian", "compliance")
+OF_NODES = ("jacobian", "compliance", "node_positions", "node_velocities")
+NAMES = ("forward_dynamics", "inverse_dynamics", "bias", "mass_matrix", *OF_NODES)
+VECTORS = {"forward_dynamics": 3, "inverse_dynamics": 3, "bias": 2, "node_velocities": 2}
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,7 @@ def arguments(model: so.Model, name: str) -> list[Any]:
     rng = np.random.default_rng(len(name))
     nodes = model.resolve([so.Node(1), so.Node(3, (0.1, 0.2, 0.3))])
     vectors = [rng.normal(size=model.nv) for _ in range(3)]
-    count = {"bias": 2, "mass_matrix": 1, "jacobian": 1, "compliance": 1}.get(name, 3)
-    return [model, *vectors[:count], *([nodes] if name in ("jacobian", "compliance") else [])]
+    return [model, *vectors[: VECTORS.get(name, 1)], *([nodes] if name in OF_NODES else [])]
 
 
 def ways(function: Any, given: list[Any]) -> Iterator[Any]:
@@ -60,13 +61,13 @@ def test_every_way_of_calling_gives_the_same_bits(model: so.Model, name: str) ->
     np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.parametrize("name", ["jacobian", "compliance"])
+@pytest.mark.parametrize("name", OF_NODES)
 def test_nodes_by_their_names_pass_once_they_were_looked_up(
     model: so.Model, name: str, monkeypatch
 ) -> None:
     """Lists and tuples of the same nodes do; others are looked up, whatever was asked last."""
     function = getattr(so, name)
-    q = arguments(model, name)[1]
+    state = arguments(model, name)[1:-1]
     tip, knee = so.Node("link4", (0.1, 0.2, 0.3)), so.Node("link2")
     asked: list[tuple[Any, ...]] = []
     looked_up = so.Model.resolve
@@ -75,22 +76,22 @@ def test_nodes_by_their_names_pass_once_they_were_looked_up(
     )
     sequences = [[tip], (tip,), [tip, knee], (knee, tip), ["link3"], [knee], []]
     for nodes in sequences:
-        expected = doors.behind(function)(model, q, looked_up(model, nodes))
-        function(model, q, nodes)
-        function(model, q, nodes)
+        expected = doors.behind(function)(model, *state, looked_up(model, nodes))
+        function(model, *state, nodes)
+        function(model, *state, nodes)
         asked.clear()
         for again in (list(nodes), tuple(nodes)):
-            np.testing.assert_array_equal(function(model, q, again), expected)
+            np.testing.assert_array_equal(function(model, *state, again), expected)
         assert not asked
         other = [so.Node("link1"), *nodes]
-        other_expected = doors.behind(function)(model, q, looked_up(model, other))
+        other_expected = doors.behind(function)(model, *state, looked_up(model, other))
         looked_up(model, nodes)
-        np.testing.assert_array_equal(function(model, q, other), other_expected)
+        np.testing.assert_array_equal(function(model, *state, other), other_expected)
     changed = [tip]
-    function(model, q, changed)
+    function(model, *state, changed)
     changed[0] = knee
     np.testing.assert_array_equal(
-        function(model, q, changed), function(model, q, model.resolve([knee]))
+        function(model, *state, changed), function(model, *state, model.resolve([knee]))
     )
 
 
@@ -149,8 +150,11 @@ def test_a_door_says_what_it_is(name: str) -> None:
 def test_a_subclass_of_an_array_goes_to_the_function_behind(model: so.Model) -> None:
     class Mine(np.ndarray): ...
 
-    given = [item.view(Mine) if type(item) is np.ndarray else item for item in arguments(model, "")]
-    expected = so.forward_dynamics(*arguments(model, ""))
+    given = [
+        item.view(Mine) if type(item) is np.ndarray else item
+        for item in arguments(model, "forward_dynamics")
+    ]
+    expected = so.forward_dynamics(*arguments(model, "forward_dynamics"))
     np.testing.assert_array_equal(so.forward_dynamics(*given), expected)
 
 
