@@ -15,6 +15,7 @@ from spatialops.algebra.vectors import (
     ZERO3,
     column_of,
     cross,
+    is_finite,
     mat3,
     plus,
     plus_scaled,
@@ -190,11 +191,8 @@ def names_links(tree: IntArray, node_links: IntArray) -> bool:
 
 @inlined
 def finite_status(values: Array) -> int:
-    """NOT_FINITE if any value is NaN or infinite: x - x is 0 for finite x only."""
-    total = 0.0
-    for i in range(values.size):
-        total += values[i] - values[i]
-    return layout.OK if total == 0.0 else layout.NOT_FINITE
+    """NOT_FINITE if any value is NaN or infinite."""
+    return layout.OK if is_finite(values) else layout.NOT_FINITE
 
 
 @inlined

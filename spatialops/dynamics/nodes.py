@@ -80,21 +80,32 @@ def node_points(node_links: IntArray, offsets: Array, work: Array, points: Array
 
 
 @inlined
+def joint_motion(
+    tree: IntArray, links: Array, point: Vec3, work: Array, k: int
+) -> tuple[Vec3, Vec3]:
+    """Angular and linear velocity of a world point that the joint of link k moves, at rate one."""
+    motion = tree[k, layout.MOTION]
+    axis = axis_of(tree, work, k)
+    angular = ZERO3
+    linear = ZERO3
+    if motion != layout.LINEAR:
+        angular = axis
+        linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
+    if motion != layout.ROTARY:
+        pitch = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
+        linear = plus_scaled(linear, pitch, axis)
+    return angular, linear
+
+
+@inlined
 def put_node_rows(
     tree: IntArray, links: Array, work: Array, k: int, point: Vec3, row: int, out: Array
 ) -> None:
     """Six rows of the Jacobian, of a node of link k at a world point."""
     while k >= 0:
-        axis, motion = axis_of(tree, work, k), tree[k, layout.MOTION]
-        linear = ZERO3
-        if motion != layout.LINEAR:
-            linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
-            for j in range(3):
-                out[row + j, k] = axis[j]
-        if motion != layout.ROTARY:
-            slide = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
-            linear = plus_scaled(linear, slide, axis)
+        angular, linear = joint_motion(tree, links, point, work, k)
         for j in range(3):
+            out[row + j, k] = angular[j]
             out[row + 3 + j, k] = linear[j]
         k = tree[k, layout.PARENT]
 

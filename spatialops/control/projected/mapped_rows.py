@@ -10,8 +10,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3, not_finite, vector
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, vec3
-from spatialops.control.projected.point_rows import joint_motion
-from spatialops.dynamics.nodes import node_motion_kernel, node_point
+from spatialops.dynamics.nodes import joint_motion, node_motion_kernel, node_point
 from spatialops.tree.model import Model
 
 # Columns of spans: first row of the contact, number of rows, first row of the map.

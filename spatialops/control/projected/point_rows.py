@@ -12,14 +12,13 @@ from spatialops.algebra.vectors import (
     cross,
     dot,
     mat3,
-    minus,
     plus,
-    plus_scaled,
     rotate,
     vec3,
 )
-from spatialops.dynamics.kinematics import axis_of, finite_status, poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import finite_status, poses_kernel, velocities_kernel
 from spatialops.dynamics.newton_euler import carried_acceleration, put_acceleration
+from spatialops.dynamics.nodes import joint_motion
 from spatialops.tree.model import Model
 
 
@@ -121,24 +120,6 @@ def add_path(
         for c in range(3):
             rows[c, k] += sign * dot(vec3(frame, c, 0), linear)
         k = tree[k, layout.PARENT]
-
-
-@inlined
-def joint_motion(
-    tree: IntArray, links: Array, point: Vec3, work: Array, k: int
-) -> tuple[Vec3, Vec3]:
-    """Angular and linear velocity of a world point that the joint of link k moves, at rate one."""
-    motion = tree[k, layout.MOTION]
-    axis = axis_of(tree, work, k)
-    angular = ZERO3
-    linear = ZERO3
-    if motion != layout.LINEAR:
-        angular = axis
-        linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
-    if motion != layout.ROTARY:
-        pitch = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
-        linear = plus_scaled(linear, pitch, axis)
-    return angular, linear
 
 
 @kernel
