@@ -11,11 +11,21 @@ from __future__ import annotations
 
 from spatialops._compile import layouts
 from spatialops._compile.jit import entry_in_c, inlined
-from spatialops._compile.words import call, enter, load, load_int, new_array, room, store
+from spatialops._compile.words import (
+    call,
+    enter,
+    load,
+    load_int,
+    new_array,
+    new_float,
+    room,
+    store,
+)
 
 MOST_PARAMETERS = 11
 MOST_ARGUMENTS = 11
-MOST_DIMENSIONS = 2
+MOST_RESULTS = 2
+MOST_DIMENSIONS = 3
 
 # Words of a plan. First what there is once:
 ENTRY = 0  # address of the kernel; 0 while it is not compiled
@@ -24,18 +34,23 @@ CALL = 2  # functions of C: PyObject_Vectorcall,
 KEEP = 3  # Py_IncRef,
 DROP = 4  # Py_DecRef,
 NUMBER = 5  # PyLong_FromSsize_t,
-NEW = 6  # PyArray_New
-NDARRAY = 7  # NumPy's class
-FLOATS = 8  # NumPy's number of float64
-LIST = 9  # Python's classes
-TUPLE = 10
-PARAMETERS = 11  # how many there are,
-POSITIONAL = 12  # and how many of them can be given without their names
-ARGUMENTS = 13  # how many the kernel takes
-DIMENSIONS = 14  # of the result; 0 where it is always given
-GIVES_STATUS = 15  # whether the kernel's status is returned, not what its last argument is
+NEW = 6  # PyArray_New,
+PAIR = 7  # PyTuple_New,
+PUT = 8  # PyTuple_SetItem,
+FLOAT = 9  # PyFloat_FromDouble
+NDARRAY = 10  # NumPy's class
+FLOATS = 11  # NumPy's number of float64
+LIST = 12  # Python's classes
+TUPLE = 13
+NEW_TUPLE = 14  # `tuple.__new__`
+PARAMETERS = 15  # how many there are,
+POSITIONAL = 16  # and how many of them can be given without their names
+ARGUMENTS = 17  # how many the kernel takes,
+RESULTS = 18  # and how many of them, the last, are made where they are not given
+GIVES = 19  # class of a tuple of these, or of the numbers in the only one; 0: the last is returned
+GIVES_STATUS = 20  # whether the kernel's status is returned, and none of them
 # then of every parameter
-_NAMES = 16
+_NAMES = 21
 NAME = 0
 FIRST_CLASS = 1  # of what is no array; 0 of what is
 SECOND_CLASS = 2
@@ -44,23 +59,25 @@ READY_SLOT = 4  # and where: (the sequence, what it became); 0 where there is no
 _A_PARAMETER = 5
 # then of every argument of the kernel
 _SOURCES = _NAMES + _A_PARAMETER * MOST_PARAMETERS
-FROM = 0  # the parameter that it is, or stands in
+FROM = 0  # the parameter that it is, or stands in; `NOWHERE` where it is always made
+NOWHERE = -1
 FIRST_SLOT = 1  # where it stands there; 0 where it is the parameter
 SECOND_SLOT = 2
 CONSTANT = 3  # it itself, where it is always the same
 OF_DTYPE = 4
 OF_NDIM = 5
 _A_SOURCE = 6
-# and of every dimension of the result.
-_SHAPE = _SOURCES + _A_SOURCE * MOST_ARGUMENTS
+# and of every result the number of its dimensions, and of each of them
+_SHAPES = _SOURCES + _A_SOURCE * MOST_ARGUMENTS
 OF_ARGUMENT = 0  # rows of which argument; `FIXED` where it is always the same
 TIMES = 1  # and how many for each
 FIXED = -1
 _A_DIMENSION = 2
-WORDS = _SHAPE + _A_DIMENSION * MOST_DIMENSIONS
+_A_SHAPE = 1 + _A_DIMENSION * MOST_DIMENSIONS
+WORDS = _SHAPES + _A_SHAPE * MOST_RESULTS
 
 _FITS, _FAILS = 1, 0
-_NO_MEMORY = -1  # no object is there
+_NO_MEMORY = -1  # no object is there; an exception of Python's is set
 
 
 def name_place(p: int) -> int:
@@ -73,9 +90,14 @@ def source_place(k: int) -> int:
     return _SOURCES + _A_SOURCE * k
 
 
-def shape_place(d: int) -> int:
-    """Where the row of dimension d of the result begins."""
-    return _SHAPE + _A_DIMENSION * d
+def shape_place(r: int) -> int:
+    """Where the number of dimensions of result r is."""
+    return _SHAPES + _A_SHAPE * r
+
+
+def dimension_place(r: int, d: int) -> int:
+    """Where the row of its dimension d begins."""
+    return shape_place(r) + 1 + _A_DIMENSION * d
 
 
 @inlined
@@ -147,7 +169,10 @@ def _argument(row: int, found: int) -> int:
     constant = load(row, 8 * CONSTANT)
     if constant != 0:
         return constant
-    item = load(found, 8 * load(row, 8 * FROM))
+    place = load(row, 8 * FROM)
+    if place == NOWHERE:
+        return 0
+    item = load(found, 8 * place)
     if item == 0:
         return item
     slot = load(row, 8 * FIRST_SLOT)
@@ -171,11 +196,12 @@ def _fits(plan: int, row: int, item: int) -> bool:
 
 
 @inlined
-def _made(plan: int, items: int) -> int:
-    """A new array for the result; 0, and an exception of Python's, where there is no memory."""
-    ndim, shape = load(plan, 8 * DIMENSIONS), room(MOST_DIMENSIONS)
+def _made(plan: int, items: int, r: int) -> int:
+    """A new array for result r; 0, and an exception of Python's, where there is no memory."""
+    own = plan + 8 * (_SHAPES + _A_SHAPE * r)
+    ndim, shape = load(own, 0), room(MOST_DIMENSIONS)
     for d in range(ndim):
-        row = plan + 8 * (_SHAPE + _A_DIMENSION * d)
+        row = own + 8 * (1 + _A_DIMENSION * d)
         argument, size = load(row, 8 * OF_ARGUMENT), load(row, 8 * TIMES)
         if argument != FIXED:
             size *= load(load(load(items, 8 * argument), layouts.DIMS), 0)
@@ -186,38 +212,103 @@ def _made(plan: int, items: int) -> int:
 
 @inlined
 def _gather(plan: int, found: int, items: int) -> int:
-    """Find the kernel's arguments, all arrays of their kind; 0 for the last if it is to be made."""
-    last = load(plan, 8 * ARGUMENTS) - 1
-    for k in range(last + 1):
+    """Find the kernel's arguments, all arrays of their kind; 0 for results that are to be made."""
+    count = load(plan, 8 * ARGUMENTS)
+    first = count - load(plan, 8 * RESULTS)
+    for k in range(count):
         row = plan + 8 * (_SOURCES + _A_SOURCE * k)
         item = _argument(row, found)
         store(items, 8 * k, item)
         if item == 0:
-            return _FITS if k == last and load(plan, 8 * DIMENSIONS) > 0 else _FAILS
-        if not _fits(plan, row, item):
+            if k < first:
+                return _FAILS
+        elif not _fits(plan, row, item):
             return _FAILS
     return _FITS
 
 
 @inlined
+def _drop(plan: int, results: int, count: int) -> None:
+    """Let go of the first results."""
+    for r in range(count):
+        call(load(plan, 8 * DROP), (load(results, 8 * r),))
+
+
+@inlined
+def _make(plan: int, items: int, results: int) -> int:
+    """Make the results that were not given, which all are or none is; how many."""
+    made = 0
+    for r in range(load(plan, 8 * RESULTS)):
+        if load(results, 8 * r) == 0:
+            new = _made(plan, items, r)
+            if new == 0:
+                _drop(plan, results, made)
+                return _NO_MEMORY
+            store(results, 8 * r, new)
+            made += 1
+    return made
+
+
+@inlined
+def _put_numbers(plan: int, pair: int, array: int) -> int:
+    """The numbers of an array into a tuple, as floats."""
+    numbers, count = load(array, layouts.DATA), load(load(array, layouts.DIMS), 0)
+    for j in range(count):
+        number = new_float(load(plan, 8 * FLOAT), load(numbers, 8 * j))
+        if number == 0:
+            return _FAILS
+        call(load(plan, 8 * PUT), (pair, j, number))
+    return _FITS
+
+
+@inlined
+def _tuple_of(plan: int, results: int) -> int:
+    """A tuple of its class: of arrays that were made, or of the numbers of the only one.
+
+    The arrays are its own from then on, or gone.
+    """
+    count = load(plan, 8 * RESULTS)
+    only = load(results, 0)
+    size = load(load(only, layouts.DIMS), 0) if count == 1 else count
+    pair = call(load(plan, 8 * PAIR), (size,))
+    if pair == 0:
+        _drop(plan, results, count)
+        return _NO_MEMORY
+    if count == 1:
+        fits = _put_numbers(plan, pair, only)
+        _drop(plan, results, 1)
+    else:
+        fits = _FITS
+        for r in range(count):
+            call(load(plan, 8 * PUT), (pair, r, load(results, 8 * r)))
+    found, given = _NO_MEMORY, room(2)
+    if fits == _FITS:
+        store(given, 0, load(plan, 8 * GIVES))
+        store(given, 8, pair)
+        made = call(load(plan, 8 * CALL), (load(plan, 8 * NEW_TUPLE), given, 2, 0))
+        found = made if made != 0 else _NO_MEMORY
+    call(load(plan, 8 * DROP), (pair,))
+    return found
+
+
+@inlined
 def _answered(plan: int, entry: int, items: int) -> int:
     """The result of the kernel, or its status as a number; 0 where the kernel refused."""
-    place = 8 * (load(plan, 8 * ARGUMENTS) - 1)
-    result = load(items, place)
-    fresh = result == 0
-    if fresh:
-        result = _made(plan, items)
-        if result == 0:
-            return _NO_MEMORY
-        store(items, place, result)
+    count = load(plan, 8 * RESULTS)
+    results = items + 8 * (load(plan, 8 * ARGUMENTS) - count)
+    made = _make(plan, items, results)
+    if made < 0:
+        return made
     status = enter(entry, items)
     if load(plan, 8 * GIVES_STATUS) != 0:
         return call(load(plan, 8 * NUMBER), (status,))
     if status != 0:
-        if fresh:
-            call(load(plan, 8 * DROP), (result,))
+        _drop(plan, results, made)
         return 0
-    if not fresh:
+    if load(plan, 8 * GIVES) != 0:
+        return _tuple_of(plan, results)
+    result = load(results, 8 * (count - 1))
+    if made == 0:
         call(load(plan, 8 * KEEP), (result,))
     return result
 

@@ -48,6 +48,7 @@ class Size(NamedTuple):
 
 
 FIXED = at.FIXED
+Shape = Sequence[Size]
 
 
 class Classes(NamedTuple):
@@ -62,6 +63,7 @@ class Classes(NamedTuple):
 
 
 _NO_CLASSES = Classes(())
+_NEW_TUPLE = tuple.__new__
 
 
 class Served(Protocol):
@@ -85,6 +87,7 @@ class Plan:
         words[at.NEW] = layouts.address_of_new_array()
         words[at.NDARRAY], words[at.FLOATS] = id(np.ndarray), np.dtype(np.float64).num
         words[at.LIST], words[at.TUPLE] = id(list), id(tuple)
+        words[at.NEW_TUPLE] = id(_NEW_TUPLE)
         words[at.PARAMETERS], words[at.POSITIONAL] = len(parameters), positional
 
     @classmethod
@@ -123,12 +126,23 @@ class Plan:
             for place, (kind, slot) in zip((at.FIRST_SLOT, at.SECOND_SLOT), source.slots):
                 row[place] = layouts.slot_offset(kind, slot)
 
-    def make(self, shape: Sequence[Size]) -> None:
-        """Say of what shape the result is where no memory was given for it."""
-        self.words[at.DIMENSIONS] = len(shape)
-        for d, size in enumerate(shape):
-            row = self.words[at.shape_place(d) :]
-            row[at.OF_ARGUMENT], row[at.TIMES] = size
+    def make(self, results: Sequence[Shape], gives: type | None) -> None:
+        """Say of what shape results are where no memory was given, and of what they are a tuple."""
+        words = self.words
+        if "out" not in self._parameters:
+            first = int(words[at.ARGUMENTS])
+            words[at.ARGUMENTS] += len(results)
+            for k in range(first, words[at.ARGUMENTS]):
+                words[at.source_place(k) + at.FROM] = at.NOWHERE
+        if gives is not None:
+            words[at.GIVES] = id(gives)
+            self._kept.append(gives)
+        words[at.RESULTS] = len(results)
+        for r, shape in enumerate(results):
+            words[at.shape_place(r)] = len(shape)
+            for d, size in enumerate(shape):
+                row = words[at.dimension_place(r, d) :]
+                row[at.OF_ARGUMENT], row[at.TIMES] = size
 
     def open(self, entry: int, kinds: Sequence[CompilerObject]) -> None:
         """Let calls pass to a kernel that was compiled for arrays of these kinds."""
@@ -154,8 +168,9 @@ class Plan:
 def door(
     call: Served,
     *sources: Source | npt.NDArray[np.float64],
-    shape: Sequence[Size],
+    results: Sequence[Shape],
     classes: Mapping[str, Classes],
+    gives: type | None = None,
 ) -> Callable[[Function], Function]:
     """Put a door before a public function.
 
@@ -164,12 +179,15 @@ def door(
     call : FastCall
         Of the kernel that does it.
     *sources : Source or array
-        Where each of its arguments is found. The last is the result, parameter `out`.
-    shape : sequence of Size
-        Of the result, where `out` is not given.
+        Where each of its arguments is found. The last is the result, parameter `out`; results are
+        not among them where there is no such parameter.
+    results : sequence of sequences of Size
+        Shapes of the kernel's last arguments, where memory for them is not given.
     classes : mapping of str to Classes
         Of the parameters that are no arrays. Calls that give others than these, and those in
         `sources`, go to the function.
+    gives : type, optional
+        A named tuple: of the results, or of the numbers in the only one.
     """
 
     def decorate(function: Function) -> Function:
@@ -178,11 +196,12 @@ def door(
         used = {*classes, *(item.parameter for item in sources if isinstance(item, Source))}
         signature = inspect.signature(function).parameters
         names = [name for name in signature if name in used]
-        leading = next(k for k, name in enumerate(signature) if name not in used or name == "out")
+        behind = (k for k, name in enumerate(signature) if name not in used or name == "out")
+        leading = next(behind, len(signature))
         plan = Plan(names, leading)
         plan.name(names, classes)
         plan.take(sources)
-        plan.make(shape)
+        plan.make(results, gives)
         call.serve(plan)
         return cast(Function, plan.door(function))
 
@@ -194,6 +213,9 @@ _FUNCTIONS = {
     at.KEEP: "Py_IncRef",
     at.DROP: "Py_DecRef",
     at.NUMBER: "PyLong_FromSsize_t",
+    at.PAIR: "PyTuple_New",
+    at.PUT: "PyTuple_SetItem",
+    at.FLOAT: "PyFloat_FromDouble",
 }
 
 

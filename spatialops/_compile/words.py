@@ -104,6 +104,26 @@ def call(
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def new_float(
+    context: CompilerObject, function: CompilerObject, bits: CompilerObject
+) -> CompilerObject:
+    """`PyFloat_FromDouble` of the number that a word is the bits of."""
+
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        signature: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        double = ir.DoubleType()
+        kind = ir.FunctionType(_WORD, [double])
+        function = build.inttoptr(values[0], kind.as_pointer())
+        return build.call(function, [build.bitcast(values[1], double)])
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def new_array(
     context: CompilerObject,
     function: CompilerObject,

@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, vector
+from spatialops._compile.doors import FIXED, Size, door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
@@ -28,6 +29,7 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.dynamics.articulated_body import add_inertia, place_and_weigh, shifted_inertia
 from spatialops.dynamics.kinematics import axis_of
+from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -105,6 +107,15 @@ def _entry(arguments: Arguments) -> int:
 _CALL = FastCall(centroidal_kernel, _entry)
 
 
+@door(
+    _CALL,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.HELD,
+    results=[(Size(FIXED, 6), Size(0))],
+    classes=sources.OF_STATE,
+)
 def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Array:
     """Momentum of all moving bodies about their centre of mass, per unit of joint velocity.
 

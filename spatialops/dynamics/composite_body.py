@@ -113,7 +113,7 @@ _CALL = FastCall(composite_body_kernel, _entry)
     sources.WORK,
     sources.of_branches("ordered"),
     sources.OUT,
-    shape=sources.SQUARE,
+    results=[sources.SQUARE],
     classes=sources.OF_STATE,
 )
 def mass_matrix(model: Model, q: ArrayLike, *, out: Array | None = None) -> Array:

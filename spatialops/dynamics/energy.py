@@ -8,6 +8,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, vector
+from spatialops._compile.doors import FIXED, Size, door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
@@ -24,6 +25,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.kinematics import finite_status, fits, move_link, place_link, place_links
+from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -171,7 +173,6 @@ def _center_entry(arguments: Arguments) -> int:
     return enter(center_kernel, arguments)
 
 
-_made = tuple.__new__  # a NamedTuple's own constructor is Python: 0.1 us more
 _ENERGY = FastCall(energy_kernel, _energy_entry)
 _MOMENTUM = FastCall(momentum_kernel, _momentum_entry)
 _CENTER = FastCall(center_kernel, _center_entry)
@@ -192,6 +193,17 @@ def _filled(call: FastCall, model: Model, q: ArrayLike, v: ArrayLike, out: Array
     return out
 
 
+@door(
+    _ENERGY,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.V,
+    sources.HELD_UNSPRUNG,
+    results=[(Size(FIXED, 2),)],
+    classes=sources.OF_STATE,
+    gives=Energy,
+)
 def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     """Kinetic energy, armature included, and potential energy of gravity and joints' springs.
 
@@ -228,9 +240,19 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     for k in model.sprung:
         stretch = float(np.asarray(q)[model.tree[k, layout.FIRST_Q]]) - model.reference[k]
         found[1] += 0.5 * float(model.stiffness[k]) * stretch * stretch
-    return _made(Energy, found)
+    return Energy(*found)
 
 
+@door(
+    _MOMENTUM,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.V,
+    sources.HELD,
+    results=[(Size(FIXED, 6),)],
+    classes=sources.OF_STATE,
+)
 def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Total momentum of a mechanism, armature left out.
 
@@ -258,6 +280,16 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return _filled(_MOMENTUM, model, q, v, np.empty(6))
 
 
+@door(
+    _CENTER,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.of_branches("rest"),
+    sources.HELD,
+    results=[(Size(FIXED, 3),)],
+    classes=sources.OF_STATE,
+)
 def center_of_mass(model: Model, q: ArrayLike) -> Array:
     """Centre of mass of all moving bodies.
 

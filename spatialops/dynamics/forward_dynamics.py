@@ -25,7 +25,7 @@ from spatialops.tree.model import Model, not_a_model
     NO_EXTERNAL,
     sources.WORK,
     sources.OUT,
-    shape=sources.LENGTH,
+    results=[sources.LENGTH],
     classes=sources.OF_STATE,
 )
 def forward_dynamics(

@@ -68,9 +68,20 @@ def _entry(arguments: Arguments) -> int:
 
 
 _CALL = FastCall(body_poses_kernel, _entry)
-_made = tuple.__new__  # a NamedTuple's own constructor is Python: 0.1 us more
 
 
+@door(
+    _CALL,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.BODY_LINKS,
+    sources.TURNS,
+    sources.HELD,
+    results=[(Size(3), Size(FIXED, 3)), (Size(3), Size(FIXED, 3), Size(FIXED, 3))],
+    classes=sources.OF_STATE,
+    gives=Poses,
+)
 def body_poses(model: Model, q: ArrayLike) -> Poses:
     """Where the bodies are.
 
@@ -117,7 +128,7 @@ def body_poses(model: Model, q: ArrayLike) -> Poses:
         status = _CALL.checked_call(tree, links, q, of, turns, work, positions, rotations)
     if status != layout.OK:
         raise not_finite(q=q)
-    return _made(Poses, (positions, rotations))
+    return Poses(positions, rotations)
 
 
 @door(
@@ -129,7 +140,7 @@ def body_poses(model: Model, q: ArrayLike) -> Poses:
     sources.OFFSETS,
     sources.HELD,
     sources.OUT,
-    shape=(Size(3), Size(FIXED, 3)),
+    results=[(Size(3), Size(FIXED, 3))],
     classes=sources.OF_NODES,
 )
 def node_positions(
@@ -193,7 +204,7 @@ def node_positions(
     sources.OFFSETS,
     sources.HELD,
     sources.OUT,
-    shape=(Size(3, 6), Size(0)),
+    results=[(Size(3, 6), Size(0))],
     classes=sources.OF_NODES,
 )
 def jacobian(
@@ -290,7 +301,7 @@ def node_motion(
     sources.OFFSETS,
     sources.HELD,
     sources.OUT,
-    shape=(Size(4), Size(FIXED, 6)),
+    results=[(Size(4), Size(FIXED, 6))],
     classes=sources.OF_NODES,
 )
 def node_velocities(

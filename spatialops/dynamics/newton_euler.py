@@ -132,7 +132,7 @@ NO_EXTERNAL = np.zeros((0, 6))
     NO_EXTERNAL,
     sources.WORK,
     sources.OUT,
-    shape=sources.LENGTH,
+    results=[sources.LENGTH],
     classes=sources.OF_STATE,
 )
 def inverse_dynamics(
@@ -234,7 +234,7 @@ def checked_call(
     NO_EXTERNAL,
     sources.WORK,
     sources.OUT,
-    shape=sources.LENGTH,
+    results=[sources.LENGTH],
     classes=sources.OF_STATE,
 )
 def bias(

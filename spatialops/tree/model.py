@@ -123,6 +123,8 @@ class Model:
     """Vectors that no call uses just now, where lengths depend on more than the model."""
     held: Array | None = field(init=False, repr=False)
     """Workspace (nv, 64) of calls so short that they keep the GIL; none where they are longer."""
+    held_unsprung: Array | None = field(init=False, repr=False)
+    """The same; none where joints have springs."""
     branches: Branches = field(init=False, repr=False)
     """The kernels' tables once more, for work on eight links at a time."""
     ready: tuple[tuple[NodeLike, ...], Nodes] = field(init=False, repr=False)
@@ -154,6 +156,7 @@ class Model:
         object.__setattr__(self, "own_coordinates", _own_coordinates(self._slices, self.nv))
         room = np.empty((self.nv, layout.WORK_COLUMNS)) if self.nv < LONG else None
         object.__setattr__(self, "held", room)
+        object.__setattr__(self, "held_unsprung", None if self.sprung else room)
         object.__setattr__(self, "ready", ((), self._looked_up(())))
 
     def __repr__(self) -> str:

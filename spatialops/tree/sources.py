@@ -14,8 +14,13 @@ OF_FEW_NODES = {**OF_STATE, "nodes": Classes((FewNodes,), _READY)}
 
 TREE = Source("model", ((Model, "tree"),))
 LINKS = Source("model", ((Model, "links"),))
+BODY_LINKS = Source("model", ((Model, "body_links"),))
+TURNS = Source("model", ((Model, "turns"),))
 HELD = Source("model", ((Model, "held"),))
 """None where calls are long, which sends them to the function behind the door."""
+
+HELD_UNSPRUNG = Source("model", ((Model, "held_unsprung"),))
+"""None also where joints have springs, which the kernel does not know."""
 
 NODE_LINKS = Source("nodes", ((Nodes, "links"),))
 OFFSETS = Source("nodes", ((Nodes, "offsets"),))

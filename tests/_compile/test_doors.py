@@ -22,8 +22,17 @@ from spatialops.errors import ArgumentError
 
 pytestmark = pytest.mark.compiled
 OF_NODES = ("jacobian", "compliance", "node_positions", "node_velocities")
-NAMES = ("forward_dynamics", "inverse_dynamics", "bias", "mass_matrix", *OF_NODES)
-VECTORS = {"forward_dynamics": 3, "inverse_dynamics": 3, "bias": 2, "node_velocities": 2}
+TUPLES = ("body_poses", "energy")
+WITHOUT_OUT = (*TUPLES, "momentum", "center_of_mass", "centroidal_momentum_matrix")
+NAMES = ("forward_dynamics", "inverse_dynamics", "bias", "mass_matrix", *OF_NODES, *WITHOUT_OUT)
+VECTORS = {
+    "forward_dynamics": 3,
+    "inverse_dynamics": 3,
+    "bias": 2,
+    "node_velocities": 2,
+    "energy": 2,
+    "momentum": 2,
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +55,8 @@ def ways(function: Any, given: list[Any]) -> Iterator[Any]:
     yield function(**named)
     yield function(given[0], **dict(list(named.items())[1:]))
     yield function(*[item.tolist() if type(item) is np.ndarray else item for item in given])
-    yield function(*given, out=np.empty_like(function(*given)))
+    if function.__name__ not in WITHOUT_OUT:
+        yield function(*given, out=np.empty_like(function(*given)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,7 +65,11 @@ def test_every_way_of_calling_gives_the_same_bits(model: so.Model, name: str) ->
     given = arguments(model, name)
     expected = doors.behind(function)(*given)
     for answer in ways(function, given):
-        np.testing.assert_array_equal(answer, expected)
+        assert type(answer) is type(expected)
+        for found, wanted in zip(answer, expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    if name in WITHOUT_OUT:
+        return
     out = np.full_like(expected, np.nan)
     assert function(*given, out=out) is out
     np.testing.assert_array_equal(out, expected)
@@ -164,26 +178,55 @@ def test_references_are_counted(model: so.Model, name: str) -> None:
     function = getattr(so, name)
     given = arguments(model, name)
     out = function(*given)
+    memory = {} if name in WITHOUT_OUT else {"out": out}
     bad = [given[0], np.full(model.nq, np.nan), *given[2:]]
 
     def call() -> None:
         for _ in range(1000):
-            function(*given, out=out)
+            function(*given, **memory)
             function(*given)
             with pytest.raises(ArgumentError):
                 function(*bad)
 
     call()
     gc.collect()
-    before = [sys.getrefcount(item) for item in (*given, *bad, out, function)]
+    known = (*given, *bad, out, function, so.Energy, so.Poses, None)
+    before = [sys.getrefcount(item) for item in known]
     tracemalloc.start()
     had = tracemalloc.get_traced_memory()[0]
     call()
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - had
     tracemalloc.stop()
-    assert [sys.getrefcount(item) for item in (*given, *bad, out, function)] == before
+    assert [sys.getrefcount(item) for item in known] == before
     assert grown < 20_000  # a result each would be 1000 times more
+
+
+def test_tuples_are_of_their_class_and_own_what_is_in_them(model: so.Model) -> None:
+    q, v = np.linspace(0.1, 0.4, model.nq), np.ones(model.nv)
+    poses, energy = so.body_poses(model, q), so.energy(model, q, v)
+    assert type(poses) is type(doors.behind(so.body_poses)(model, q))
+    assert type(energy) is so.Energy
+    assert all(type(number) is float for number in energy)
+    assert energy.total == energy.kinetic + energy.potential
+    assert hash(energy) == hash(tuple(energy))
+    assert poses.positions.flags.owndata
+    assert poses.rotations.flags.owndata
+    plain = doors.behind(so.body_poses)(model, q)
+    counts = [sys.getrefcount(item) for item in (*poses, *plain)]
+    assert counts[:2] == counts[2:]
+    gc.collect()
+    assert any(poses is item for item in gc.get_objects())
+
+
+def test_springs_go_to_the_function_behind() -> None:
+    """Their energy is not the kernel's."""
+    hinge = so.Joint("revolute", axis="y", stiffness=3.0, reference=0.5)
+    ball = so.Inertia.sphere(0.1, mass=1.0)
+    model = so.TreeBuilder().add_body("ball", joint=hinge, inertia=ball).build()
+    for _ in range(3):
+        energy = so.energy(model, np.zeros(1), np.zeros(1))
+        assert energy.potential == pytest.approx(0.5 * 3.0 * 0.5**2)
 
 
 def test_a_model_that_is_gone_leaves_nothing(model: so.Model) -> None:

@@ -178,7 +178,7 @@ def _number_of(method: str) -> IntArray:
     sources.of_branches("mass_work"),
     sources.of_branches("mass_rows"),
     sources.OUT,
-    shape=(Size(3, 6), Size(3, 6)),
+    results=[(Size(3, 6), Size(3, 6))],
     classes=sources.OF_FEW_NODES,
 )
 def compliance(
