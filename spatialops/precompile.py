@@ -44,7 +44,13 @@ from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import center_of_mass, energy, momentum
 from spatialops.dynamics.forward_dynamics import forward_dynamics
-from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
+from spatialops.dynamics.jacobian import (
+    body_poses,
+    jacobian,
+    jacobian_drift,
+    node_positions,
+    node_velocities,
+)
 from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.dynamics.loops.constrained_dynamics import constrained_dynamics, loop_jacobian
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
@@ -187,6 +193,7 @@ def _dynamics_tasks() -> list[Task]:
     a, nodes = np.zeros(model.nv), [Node("link1"), Node("link3")]
     return [
         ("poses", lambda: (body_poses(model, q), node_positions(model, q, nodes))),
+        ("velocities of nodes", lambda: node_velocities(model, q, v, nodes)),
         ("Newton-Euler", lambda: (inverse_dynamics(model, q, v, a), bias(model, q, v))),
         ("Jacobians", lambda: (jacobian(model, q, nodes), jacobian_drift(model, q, v, nodes))),
         ("composite body", lambda: mass_matrix(model, q)),
