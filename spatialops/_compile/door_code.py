@@ -9,7 +9,9 @@ function, which is Python, is called with what was given. Nothing is read but wh
 
 from __future__ import annotations
 
+from spatialops._compile import door_plan as at
 from spatialops._compile import layouts
+from spatialops._compile.door_plan import MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_PARAMETERS
 from spatialops._compile.jit import entry_in_c, inlined
 from spatialops._compile.words import (
     call,
@@ -22,89 +24,15 @@ from spatialops._compile.words import (
     store,
 )
 
-MOST_PARAMETERS = 11
-MOST_ARGUMENTS = 11
-MOST_RESULTS = 2
-MOST_DIMENSIONS = 3
-
-# Words of a plan. First what there is once:
-ENTRY = 0  # address of the kernel; 0 while it is not compiled
-CAREFUL = 1  # the Python function
-CALL = 2  # functions of C: PyObject_Vectorcall,
-KEEP = 3  # Py_IncRef,
-DROP = 4  # Py_DecRef,
-NUMBER = 5  # PyLong_FromSsize_t,
-NEW = 6  # PyArray_New,
-PAIR = 7  # PyTuple_New,
-PUT = 8  # PyTuple_SetItem,
-FLOAT = 9  # PyFloat_FromDouble
-NDARRAY = 10  # NumPy's class
-FLOATS = 11  # NumPy's number of float64
-LIST = 12  # Python's classes
-TUPLE = 13
-NEW_TUPLE = 14  # `tuple.__new__`
-PARAMETERS = 15  # how many there are,
-POSITIONAL = 16  # and how many of them can be given without their names
-ARGUMENTS = 17  # how many the kernel takes,
-RESULTS = 18  # and how many of them, the last, are made where they are not given
-GIVES = 19  # class of a tuple of these, or of the numbers in the only one; 0: the last is returned
-GIVES_STATUS = 20  # whether the kernel's status is returned, and none of them
-# then of every parameter
-_NAMES = 21
-NAME = 0
-FIRST_CLASS = 1  # of what is no array; 0 of what is
-SECOND_CLASS = 2
-READY_IN = 3  # the parameter before it that knows of what sequence it was made ready last,
-READY_SLOT = 4  # and where: (the sequence, what it became); 0 where there is no such thing
-_A_PARAMETER = 5
-# then of every argument of the kernel
-_SOURCES = _NAMES + _A_PARAMETER * MOST_PARAMETERS
-FROM = 0  # the parameter that it is, or stands in; `NOWHERE` where it is always made
-NOWHERE = -1
-FIRST_SLOT = 1  # where it stands there; 0 where it is the parameter
-SECOND_SLOT = 2
-CONSTANT = 3  # it itself, where it is always the same
-OF_DTYPE = 4
-OF_NDIM = 5
-_A_SOURCE = 6
-# and of every result the number of its dimensions, and of each of them
-_SHAPES = _SOURCES + _A_SOURCE * MOST_ARGUMENTS
-OF_ARGUMENT = 0  # rows of which argument; `FIXED` where it is always the same
-TIMES = 1  # and how many for each
-FIXED = -1
-_A_DIMENSION = 2
-_A_SHAPE = 1 + _A_DIMENSION * MOST_DIMENSIONS
-WORDS = _SHAPES + _A_SHAPE * MOST_RESULTS
-
 _FITS, _FAILS = 1, 0
 _NO_MEMORY = -1  # no object is there; an exception of Python's is set
-
-
-def name_place(p: int) -> int:
-    """Where the row of parameter p begins in a plan."""
-    return _NAMES + _A_PARAMETER * p
-
-
-def source_place(k: int) -> int:
-    """Where the row of the kernel's argument k begins."""
-    return _SOURCES + _A_SOURCE * k
-
-
-def shape_place(r: int) -> int:
-    """Where the number of dimensions of result r is."""
-    return _SHAPES + _A_SHAPE * r
-
-
-def dimension_place(r: int, d: int) -> int:
-    """Where the row of its dimension d begins."""
-    return shape_place(r) + 1 + _A_DIMENSION * d
 
 
 @inlined
 def _bind(plan: int, args: int, given: int, names: int, found: int) -> int:
     """Find the parameters among what was given; those that were not are 0."""
-    count = load(plan, 8 * PARAMETERS)
-    if given > load(plan, 8 * POSITIONAL):
+    count = load(plan, 8 * at.PARAMETERS)
+    if given > load(plan, 8 * at.POSITIONAL):
         return _FAILS
     for p in range(count):
         store(found, 8 * p, load(args, 8 * p) if p < given else 0)
@@ -112,7 +40,7 @@ def _bind(plan: int, args: int, given: int, names: int, found: int) -> int:
         return _FITS
     for j in range(load(names, layouts.LENGTH)):
         name, p = load(names, layouts.ITEMS + 8 * j), given
-        while p < count and load(plan, 8 * (_NAMES + _A_PARAMETER * p)) != name:
+        while p < count and load(plan, 8 * (at.NAMES + at.A_PARAMETER * p)) != name:
             p += 1
         if p == count or load(found, 8 * p) != 0:
             return _FAILS
@@ -127,9 +55,9 @@ def _made_ready(plan: int, pair: int, item: int) -> int:
     The item itself if it is no sequence, 0 if it is another one.
     """
     kind = load(item, layouts.CLASS)
-    if kind == load(plan, 8 * LIST):
+    if kind == load(plan, 8 * at.LIST):
         items = load(item, layouts.LIST_ITEMS)
-    elif kind == load(plan, 8 * TUPLE):
+    elif kind == load(plan, 8 * at.TUPLE):
         items = item + layouts.ITEMS
     else:
         return item
@@ -145,20 +73,20 @@ def _made_ready(plan: int, pair: int, item: int) -> int:
 @inlined
 def _are_of_their_classes(plan: int, found: int) -> int:
     """Whether what is no array is of its class, once sequences are what they were made ready as."""
-    for p in range(load(plan, 8 * PARAMETERS)):
-        row = plan + 8 * (_NAMES + _A_PARAMETER * p)
-        first = load(row, 8 * FIRST_CLASS)
+    for p in range(load(plan, 8 * at.PARAMETERS)):
+        row = plan + 8 * (at.NAMES + at.A_PARAMETER * p)
+        first = load(row, 8 * at.FIRST_CLASS)
         if first != 0:
             item = load(found, 8 * p)
-            slot = load(row, 8 * READY_SLOT)
+            slot = load(row, 8 * at.READY_SLOT)
             if item != 0 and slot != 0:
-                pair = load(load(found, 8 * load(row, 8 * READY_IN)), slot)
+                pair = load(load(found, 8 * load(row, 8 * at.READY_IN)), slot)
                 item = _made_ready(plan, pair, item)
                 store(found, 8 * p, item)
             if item == 0:
                 return _FAILS
             own = load(item, layouts.CLASS)
-            if own != first and own != load(row, 8 * SECOND_CLASS):
+            if own != first and own != load(row, 8 * at.SECOND_CLASS):
                 return _FAILS
     return _FITS
 
@@ -166,19 +94,19 @@ def _are_of_their_classes(plan: int, found: int) -> int:
 @inlined
 def _argument(row: int, found: int) -> int:
     """What stands where a row says; 0 where nothing does."""
-    constant = load(row, 8 * CONSTANT)
+    constant = load(row, 8 * at.CONSTANT)
     if constant != 0:
         return constant
-    place = load(row, 8 * FROM)
-    if place == NOWHERE:
+    place = load(row, 8 * at.FROM)
+    if place == at.NOWHERE:
         return 0
     item = load(found, 8 * place)
     if item == 0:
         return item
-    slot = load(row, 8 * FIRST_SLOT)
+    slot = load(row, 8 * at.FIRST_SLOT)
     if slot != 0:
         item = load(item, slot)
-        slot = load(row, 8 * SECOND_SLOT)
+        slot = load(row, 8 * at.SECOND_SLOT)
         if slot != 0 and item != 0:
             item = load(item, slot)
     return item
@@ -188,9 +116,9 @@ def _argument(row: int, found: int) -> int:
 def _fits(plan: int, row: int, item: int) -> bool:
     """Whether an object is an array of the kind that a row says."""
     return (
-        load(item, layouts.CLASS) == load(plan, 8 * NDARRAY)
-        and load(item, layouts.DTYPE) == load(row, 8 * OF_DTYPE)
-        and load_int(item, layouts.NDIM) == load(row, 8 * OF_NDIM)
+        load(item, layouts.CLASS) == load(plan, 8 * at.NDARRAY)
+        and load(item, layouts.DTYPE) == load(row, 8 * at.OF_DTYPE)
+        and load_int(item, layouts.NDIM) == load(row, 8 * at.OF_NDIM)
         and load_int(item, layouts.FLAGS) & layouts.CARRAY == layouts.CARRAY
     )
 
@@ -198,25 +126,25 @@ def _fits(plan: int, row: int, item: int) -> bool:
 @inlined
 def _made(plan: int, items: int, r: int) -> int:
     """A new array for result r; 0, and an exception of Python's, where there is no memory."""
-    own = plan + 8 * (_SHAPES + _A_SHAPE * r)
+    own = plan + 8 * (at.SHAPES + at.A_SHAPE * r)
     ndim, shape = load(own, 0), room(MOST_DIMENSIONS)
     for d in range(ndim):
-        row = own + 8 * (1 + _A_DIMENSION * d)
-        argument, size = load(row, 8 * OF_ARGUMENT), load(row, 8 * TIMES)
-        if argument != FIXED:
+        row = own + 8 * (1 + at.A_DIMENSION * d)
+        argument, size = load(row, 8 * at.OF_ARGUMENT), load(row, 8 * at.TIMES)
+        if argument != at.FIXED:
             size *= load(load(load(items, 8 * argument), layouts.DIMS), 0)
         store(shape, 8 * d, size)
-    new, kind = load(plan, 8 * NEW), load(plan, 8 * NDARRAY)
-    return new_array(new, kind, ndim, shape, load(plan, 8 * FLOATS))
+    new, kind = load(plan, 8 * at.NEW), load(plan, 8 * at.NDARRAY)
+    return new_array(new, kind, ndim, shape, load(plan, 8 * at.FLOATS))
 
 
 @inlined
 def _gather(plan: int, found: int, items: int) -> int:
     """Find the kernel's arguments, all arrays of their kind; 0 for results that are to be made."""
-    count = load(plan, 8 * ARGUMENTS)
-    first = count - load(plan, 8 * RESULTS)
+    count = load(plan, 8 * at.ARGUMENTS)
+    first = count - load(plan, 8 * at.RESULTS)
     for k in range(count):
-        row = plan + 8 * (_SOURCES + _A_SOURCE * k)
+        row = plan + 8 * (at.SOURCES + at.A_SOURCE * k)
         item = _argument(row, found)
         store(items, 8 * k, item)
         if item == 0:
@@ -231,14 +159,14 @@ def _gather(plan: int, found: int, items: int) -> int:
 def _drop(plan: int, results: int, count: int) -> None:
     """Let go of the first results."""
     for r in range(count):
-        call(load(plan, 8 * DROP), (load(results, 8 * r),))
+        call(load(plan, 8 * at.DROP), (load(results, 8 * r),))
 
 
 @inlined
 def _make(plan: int, items: int, results: int) -> int:
     """Make the results that were not given, which all are or none is; how many."""
     made = 0
-    for r in range(load(plan, 8 * RESULTS)):
+    for r in range(load(plan, 8 * at.RESULTS)):
         if load(results, 8 * r) == 0:
             new = _made(plan, items, r)
             if new == 0:
@@ -254,10 +182,10 @@ def _put_numbers(plan: int, pair: int, array: int) -> int:
     """The numbers of an array into a tuple, as floats."""
     numbers, count = load(array, layouts.DATA), load(load(array, layouts.DIMS), 0)
     for j in range(count):
-        number = new_float(load(plan, 8 * FLOAT), load(numbers, 8 * j))
+        number = new_float(load(plan, 8 * at.FLOAT), load(numbers, 8 * j))
         if number == 0:
             return _FAILS
-        call(load(plan, 8 * PUT), (pair, j, number))
+        call(load(plan, 8 * at.PUT), (pair, j, number))
     return _FITS
 
 
@@ -267,10 +195,10 @@ def _tuple_of(plan: int, results: int) -> int:
 
     The arrays are its own from then on, or gone.
     """
-    count = load(plan, 8 * RESULTS)
+    count = load(plan, 8 * at.RESULTS)
     only = load(results, 0)
     size = load(load(only, layouts.DIMS), 0) if count == 1 else count
-    pair = call(load(plan, 8 * PAIR), (size,))
+    pair = call(load(plan, 8 * at.PAIR), (size,))
     if pair == 0:
         _drop(plan, results, count)
         return _NO_MEMORY
@@ -280,36 +208,36 @@ def _tuple_of(plan: int, results: int) -> int:
     else:
         fits = _FITS
         for r in range(count):
-            call(load(plan, 8 * PUT), (pair, r, load(results, 8 * r)))
+            call(load(plan, 8 * at.PUT), (pair, r, load(results, 8 * r)))
     found, given = _NO_MEMORY, room(2)
     if fits == _FITS:
-        store(given, 0, load(plan, 8 * GIVES))
+        store(given, 0, load(plan, 8 * at.GIVES))
         store(given, 8, pair)
-        made = call(load(plan, 8 * CALL), (load(plan, 8 * NEW_TUPLE), given, 2, 0))
+        made = call(load(plan, 8 * at.CALL), (load(plan, 8 * at.NEW_TUPLE), given, 2, 0))
         found = made if made != 0 else _NO_MEMORY
-    call(load(plan, 8 * DROP), (pair,))
+    call(load(plan, 8 * at.DROP), (pair,))
     return found
 
 
 @inlined
 def _answered(plan: int, entry: int, items: int) -> int:
     """The result of the kernel, or its status as a number; 0 where the kernel refused."""
-    count = load(plan, 8 * RESULTS)
-    results = items + 8 * (load(plan, 8 * ARGUMENTS) - count)
+    count = load(plan, 8 * at.RESULTS)
+    results = items + 8 * (load(plan, 8 * at.ARGUMENTS) - count)
     made = _make(plan, items, results)
     if made < 0:
         return made
     status = enter(entry, items)
-    if load(plan, 8 * GIVES_STATUS) != 0:
-        return call(load(plan, 8 * NUMBER), (status,))
+    if load(plan, 8 * at.GIVES_STATUS) != 0:
+        return call(load(plan, 8 * at.NUMBER), (status,))
     if status != 0:
         _drop(plan, results, made)
         return 0
-    if load(plan, 8 * GIVES) != 0:
+    if load(plan, 8 * at.GIVES) != 0:
         return _tuple_of(plan, results)
     result = load(results, 8 * (count - 1))
     if made == 0:
-        call(load(plan, 8 * KEEP), (result,))
+        call(load(plan, 8 * at.KEEP), (result,))
     return result
 
 
@@ -318,7 +246,7 @@ def enter_by_plan(owner: int, args: int, given: int, names: int) -> int:
     """What a door is in machine code: a `PyCFunctionFastWithKeywords`."""
     plan = load(load(owner, layouts.PLAN), layouts.DATA)
     found, items = room(MOST_PARAMETERS), room(MOST_ARGUMENTS)
-    entry, result = load(plan, 8 * ENTRY), 0
+    entry, result = load(plan, 8 * at.ENTRY), 0
     if (
         entry != 0
         and _bind(plan, args, given, names, found) == _FITS
@@ -330,4 +258,4 @@ def enter_by_plan(owner: int, args: int, given: int, names: int) -> int:
         return 0
     if result != 0:
         return result
-    return call(load(plan, 8 * CALL), (load(plan, 8 * CAREFUL), args, given, names))
+    return call(load(plan, 8 * at.CALL), (load(plan, 8 * at.CAREFUL), args, given, names))

@@ -1,6 +1,6 @@
 """Doors: built-in functions in front of public ones, which call kernels without Python between.
 
-What a door is, is written in its plan (`door_code` says how). It answers calls whose arguments are
+What a door is, is written in its plan (`door_plan` says what). It answers calls whose arguments are
 what a kernel takes as they are; all others, and those that fail, go to the public function as it is
 written, with what was given. So a door changes no answer and no error: only what a call costs.
 """
@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from numba.core import types
 
-from spatialops._compile import door_code as at
+from spatialops._compile import door_plan as at
 from spatialops._compile import layouts
 from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.door_code import enter_by_plan
 from spatialops._compile.jit import COMPILED
 from spatialops._compile.switch import Switch
 
@@ -244,7 +245,7 @@ def _code() -> int:
     """Machine code of all doors: compiled, or read from where it is kept."""
     if not _CODE:
         words = (types.int64,) * 4
-        kernel: CompilerObject = at.enter_by_plan
+        kernel: CompilerObject = enter_by_plan
         kernel.compile(words)
         made = kernel.overloads[words]
         name = made.fndesc.llvm_cfunc_wrapper_name

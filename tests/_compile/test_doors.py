@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops._compile import door_code as at
+from spatialops._compile import door_plan as at
 from spatialops._compile import doors, layouts
 from spatialops._compile.switch import Switch
 from spatialops.errors import ArgumentError
