@@ -84,13 +84,13 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho):
     begin_pairs(rows, scale, unit, p, scratch)
     put_impulses(rows, unit, p, scratch)
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
-    find_misses(rows, scale, unit, scratch)
+    find_misses(rows, scale, scratch)
     name_unknowns(rows, scratch)
     eliminate_pairs(rows, s, rho, scratch)
     factor_rows(rows, 1.0, 3 * m, scratch)
-    put_targets(0.01, False, scratch)
+    put_targets(0.01, 0.0, scratch)
     solve_step(rows, (scale, unit, rho), scratch)
-    x, w, d_x, d_w, target, miss = scratch.pairs[: at.YIELD]
+    x, w, d_x, d_w, target, miss = scratch.pairs[: at.YIELD, :, :m].transpose(0, 2, 1)
     assert (w > 0.0).all()
     assert (x >= 0.0).all()
     real = x > 0.0
