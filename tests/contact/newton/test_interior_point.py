@@ -145,11 +145,11 @@ def test_piles_whose_statuses_cycle_come_from_the_inside():
         rows = pile(np.random.default_rng(seed), [6] * 30, 150, mu=0.2)
         p, scratch = np.zeros(450), scratch_of(rows)
         _, first = central_impulses(
-            rows, 0.0, Aim(False, TOLERANCE, FIRST_ATTEMPT, False), p, scratch
+            rows, 0.0, Aim(False, TOLERANCE, FIRST_ATTEMPT, False, False), p, scratch
         )
         p[:] = 0.0
         _, residual = central_impulses(
-            rows, 0.0, Aim(False, TOLERANCE, ALL_ATTEMPTS, False), p, scratch
+            rows, 0.0, Aim(False, TOLERANCE, ALL_ATTEMPTS, False, False), p, scratch
         )
         assert residual <= first
         cycled += first > TOLERANCE
