@@ -86,7 +86,7 @@ def impulses_of(
     )
     p = np.zeros(len(own)) if start is None else start.astype(np.float64).ravel()
     buffers = new_buffers(room_of(given))
-    aim = Aim(start is not None, tolerance, ALL_ATTEMPTS, False)
+    aim = Aim(start is not None, tolerance, ALL_ATTEMPTS, False, False)
     iterations, _ = solve_islands(given, aim, p, buffers)
     return p.reshape(-1, 3), abs(iterations)
 

@@ -87,11 +87,23 @@ MISS = 5  # of the equation of the second
 YIELD = 6  # how far the first goes for a change of their product, while the second stays
 PAIR_TABLES = 7
 
-# What eliminating the pairs of a contact leaves for its right side, see `pairs`.
+# Rows of the table of lanes, contacts side by side. What eliminating the pairs of a contact leaves
+# for its right side, see `pair_steps`:
 SUM = 0  # its inverse
 Q_X = 1
 Q_Y = 2
-SLOPE_COLUMNS = 3
+# what its limit of friction is made of, in units:
+MU = 3  # times what presses
+FIXED_LIMIT = 4  # beside it
+PRESSING_LANES = 5  # what the normal that presses it does
+# a vector over the rows:
+LANES_NORMAL = 6
+LANES_FIRST = 7
+LANES_SECOND = 8
+# and D: the columns of its normal, xx, xy and yy of its tangents.
+D_NORMAL = 9
+D_TANGENTS = 12
+LANE_ROWS = 15
 
 # Of what friction does along the normal: less that draws a contact together is rounding.
 WEDGED = 1e-6

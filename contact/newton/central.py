@@ -97,9 +97,10 @@ class Aim(NamedTuple):
     tolerance: float  # residual
     attempts: int  # from one start at most
     again: bool  # whether the problem before was this one, but for small changes
+    more: bool  # or but for some contacts more
 
 
-AIM = numba.typeof(Aim(True, 1.0, 1, False))
+AIM = numba.typeof(Aim(True, 1.0, 1, False, False))
 """Numba's type of it."""
 
 
@@ -119,7 +120,8 @@ def central_impulses(
     contacts may have several motions, Painleve), they do not. Where the first attempt has no answer
     for a pile, its statuses are too many to be guessed, and the answer comes from the inside.
 
-    Of a problem that is stated `again`, statuses and factors are at hand.
+    Of a problem that is stated `again`, statuses and factors are at hand; of one of `more` contacts
+    statuses, however far off these few are.
     """
     if aim.again and is_dense(rows) and scratch.factored[at.UNKNOWNS] > 0.0:
         spread_out(rows, scratch)
@@ -138,7 +140,7 @@ def central_impulses(
     if inside:
         few = BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
-    if aim.warm and not (inside and begins_far(problem, scratch)):
+    if aim.warm and (aim.more or not (inside and begins_far(problem, scratch))):
         total, residual = attempts(problem, aim, (few, False), p, scratch)
         if residual <= aim.tolerance:
             return total, kept_if_as_good(problem, aim.tolerance, residual, p, scratch)

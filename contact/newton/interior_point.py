@@ -108,7 +108,7 @@ def interior_impulses(
         late = short > _MOST_SHORT[way] or (waits >= _PATIENCE[way] and least <= _CLOSE)
         if count == 0 or least <= NEAR[way] or late or residual != residual:
             break
-        find_misses(rows, scale, unit, scratch)
+        find_misses(rows, scale, scratch)
         eliminate_pairs(rows, s, YIELDS[way], scratch)
         factor_rows(rows, 1.0, p.size, scratch)
         scratch.factored[at.UNKNOWNS] = 0.0
@@ -133,10 +133,10 @@ def find_step(
     the predictor's products of changes along.
     """
     mean = sum_of_products(0.0, scratch) / count
-    put_targets(0.0, False, scratch)
+    put_targets(0.0, 0.0, scratch)
     length = solve_step(rows, units, scratch)
     ahead = max(sum_of_products(length, scratch) / count, 0.0)
-    put_targets(mean * min(ahead / mean, 1.0) ** 3, True, scratch)
+    put_targets(mean * min(ahead / mean, 1.0) ** 3, 1.0, scratch)
     return solve_step(rows, units, scratch)
 
 
@@ -146,15 +146,12 @@ def solve_step(
 ) -> float:
     """The step of all pairs for the present targets; its length to where the first is zero."""
     scale, unit, rho = units
-    right, change = scratch.vectors[at.RIGHT], scratch.vectors[at.CHANGE]
     y = scratch.y
     relative_step(rows, unit, scratch)
-    multiply_transposed(rows, right, y, scratch)
+    multiply_transposed(rows, scratch.vectors[at.RIGHT], y, scratch)
     if is_dense(rows):
         substitute_dense(scratch.dense, y.size, y, y)
     else:
         substitute_blocks(rows.trees, scratch.blocks, y)
-    multiply(rows, y, change, scratch)
-    for i in range(change.size):
-        change[i] /= scale
-    return step_pairs(rows, rho, scratch)
+    multiply(rows, y, scratch.vectors[at.CHANGE], scratch)
+    return step_pairs(rows, scale, rho, scratch)

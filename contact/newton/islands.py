@@ -251,7 +251,8 @@ def solve_island(
             rows.corners.shape[0],
         ),
     )
-    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False)  # scratch is that of all islands
+    # Scratch is that of all islands.
+    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False, aim.more)
     iterations, residual = impulses_of_law(island, fastest, anew, own, refer(scratch))
     for c in range(count):
         for j in range(3):

@@ -15,13 +15,34 @@ Of a moment g_n and dv_n are those of its owner.
 
 from __future__ import annotations
 
+from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.simd import WIDTH
+from spatialops.algebra.lane_logic import less, where
+from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store, zeros
 from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.pairs import slip
+from spatialops.contact.newton.pairs import (
+    pass_on,
+    put_in_lanes,
+    slip_of_eight,
+    take_from_lanes,
+)
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
 from spatialops.contact.rows import START, width_of
+
+
+@kernel
+def eliminate_pairs(rows: ContactRows, s: float, rho: float, scratch: NewtonScratch) -> None:
+    """D of every contact, as unknowns of a linear problem: rho of D L / s."""
+    x, lanes = scratch.pairs[at.VALUE], scratch.lanes
+    put_yields(rho, scratch)
+    for i in range(0, x.shape[1], WIDTH):
+        store(lanes, at.PRESSING_LANES, i, ratio(scratch, i, 0))
+    pass_on(rows, lanes)
+    for i in range(0, x.shape[1], WIDTH):
+        put_slopes(rows.corners, s, scratch, i)
+    for i in range(rows.friction.size):
+        put_unknowns(rows, scratch, i)
 
 
 @kernel
@@ -29,75 +50,63 @@ def put_yields(rho: float, scratch: NewtonScratch) -> None:
     """1 / (w + rho x) of all pairs: they are divided by once a factorisation."""
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
     yields = scratch.pairs[at.YIELD]
-    for i in range(x.shape[0]):
-        for k in range(x.shape[1]):
-            yields[i, k] = 1.0 / (w[i, k] + rho * x[i, k])
+    for k in range(x.shape[0]):
+        for i in range(0, x.shape[1], WIDTH):
+            store(yields, k, i, 1.0 / (load(w, k, i) + rho * load(x, k, i)))
 
 
 @inlined
-def ratio(scratch: NewtonScratch, i: int, k: int) -> float:
-    """g of a pair: zero of what is none."""
-    return scratch.pairs[at.VALUE, i, k] * scratch.pairs[at.YIELD, i, k]
-
-
-@kernel
-def eliminate_pairs(rows: ContactRows, s: float, rho: float, scratch: NewtonScratch) -> None:
-    """D of every contact, as unknowns of a linear problem: rho of D L / s."""
-    slopes = scratch.slopes
-    x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
-    put_yields(rho, scratch)
-    for i in range(rows.friction.size):
-        q_x = q_y = total = 0.0
-        xx = xy = yy = 0.0
-        for k in range(rows.corners.shape[0]):
-            a, b = rows.corners[k, 0], rows.corners[k, 1]
-            g = ratio(scratch, i, 2 + k)
-            total += g
-            q_x += g * a
-            q_y += g * b
-            xx += g * a * a
-            xy += g * a * b
-            yy += g * b * b
-        pressing = ratio(scratch, presser_of(rows, i), 0)
-        slopes[i, at.SUM] = 1.0 / (w[i, 1] + x[i, 1] * total)
-        share = x[i, 1] * slopes[i, at.SUM]
-        slopes[i, at.Q_X] = q_x
-        slopes[i, at.Q_Y] = q_y
-        pulled = share * rows.friction[i] * pressing
-        put_unknowns(
-            rows,
-            scratch,
-            i,
-            (ratio(scratch, i, 0) / s, pulled * q_x / s, pulled * q_y / s),
-            (
-                (xx - share * q_x * q_x) / s,
-                (xy - share * q_x * q_y) / s,
-                (yy - share * q_y * q_y) / s,
-            ),
-        )
+def ratio(scratch: NewtonScratch, i: int, k: int) -> Lanes:
+    """g of eight pairs: zero of what is none."""
+    return load(scratch.pairs[at.VALUE], k, i) * load(scratch.pairs[at.YIELD], k, i)
 
 
 @inlined
-def put_unknowns(
-    rows: ContactRows,
-    scratch: NewtonScratch,
-    i: int,
-    of_normal: tuple[float, float, float],
-    of_tangents: tuple[float, float, float],
-) -> None:
+def put_slopes(corners: Array, s: float, scratch: NewtonScratch, i: int) -> None:
+    """D of eight contacts over s, and what it is made of."""
+    lanes = scratch.lanes
+    sigma = load(scratch.pairs[at.VALUE], 1, i)
+    sum_of_all = q_x = q_y = xx = xy = yy = zeros()
+    for k in range(corners.shape[0]):
+        a, b = spread(corners, k, 0), spread(corners, k, 1)
+        g = ratio(scratch, i, 2 + k)
+        sum_of_all = sum_of_all + g
+        q_x = q_x + g * a
+        q_y = q_y + g * b
+        xx = xx + g * a * a
+        xy = xy + g * a * b
+        yy = yy + g * b * b
+    inverse = 1.0 / (load(scratch.pairs[at.SLACK], 1, i) + sigma * sum_of_all)
+    share = sigma * inverse
+    pulled = share * load(lanes, at.MU, i) * load(lanes, at.PRESSING_LANES, i) / s
+    store(lanes, at.SUM, i, inverse)
+    store(lanes, at.Q_X, i, q_x)
+    store(lanes, at.Q_Y, i, q_y)
+    store(lanes, at.D_NORMAL, i, ratio(scratch, i, 0) / s)
+    store(lanes, at.D_NORMAL + 1, i, pulled * q_x)
+    store(lanes, at.D_NORMAL + 2, i, pulled * q_y)
+    store(lanes, at.D_TANGENTS, i, (xx - share * q_x * q_x) / s)
+    store(lanes, at.D_TANGENTS + 1, i, (xy - share * q_x * q_y) / s)
+    store(lanes, at.D_TANGENTS + 2, i, (yy - share * q_y * q_y) / s)
+
+
+@inlined
+def put_unknowns(rows: ContactRows, scratch: NewtonScratch, i: int) -> None:
     """Rho of contact i's unknowns: columns of D by the normal that presses it, xx, xy, yy."""
     entries, rho = rows.L.entries, scratch.rho[0]
+    d, lanes = at.D_NORMAL, scratch.lanes
     width, start = width_of(rows.L.places, i), rows.L.places[i, START]
     pressing = rows.L.places[presser_of(rows, i), START]
-    xx, xy, yy = of_tangents
+    xx, yy = lanes[at.D_TANGENTS, i], lanes[at.D_TANGENTS + 2, i]
+    xy = lanes[at.D_TANGENTS + 1, i]
     for k in range(0, width, WIDTH):
         few, own = width - k, start + k
         normal = load_first(entries, pressing + k, few)
         x = load_first(entries, own + width, few)
         y = load_first(entries, own + 2 * width, few)
-        store_first(rho, own, few, of_normal[0] * normal)
-        store_first(rho, own + width, few, of_normal[1] * normal + xx * x + xy * y)
-        store_first(rho, own + 2 * width, few, of_normal[2] * normal + xy * x + yy * y)
+        store_first(rho, own, few, lanes[d, i] * normal)
+        store_first(rho, own + width, few, lanes[d + 1, i] * normal + xx * x + xy * y)
+        store_first(rho, own + 2 * width, few, lanes[d + 2, i] * normal + xy * x + yy * y)
 
 
 @kernel
@@ -113,76 +122,93 @@ def name_unknowns(rows: ContactRows, scratch: NewtonScratch) -> None:
 
 
 @inlined
-def free_step(scratch: NewtonScratch, i: int, k: int, moved: float) -> float:
-    """dx of a pair whose other side moves so much beside."""
-    x = scratch.pairs[at.VALUE, i, k]
-    wanted = scratch.pairs[at.TARGET, i, k] - x * (scratch.pairs[at.MISS, i, k] + moved)
-    return wanted * scratch.pairs[at.YIELD, i, k]
+def free_step(scratch: NewtonScratch, i: int, k: int, moved: Lanes) -> Lanes:
+    """dx of eight pairs whose other sides move so much beside."""
+    x = load(scratch.pairs[at.VALUE], k, i)
+    missed = load(scratch.pairs[at.MISS], k, i) + moved
+    wanted = load(scratch.pairs[at.TARGET], k, i) - x * missed
+    return wanted * load(scratch.pairs[at.YIELD], k, i)
 
 
 @inlined
-def sigma_step(
-    rows: ContactRows, scratch: NewtonScratch, i: int, normal: float, total: float
-) -> float:
-    """d sigma of contact i, for a step of p_n and the sum of what betas would do without it."""
-    x = scratch.pairs[at.VALUE, i, 1]
-    pressed = rows.friction[i] * normal - total
-    wanted = scratch.pairs[at.TARGET, i, 1] - x * (scratch.pairs[at.MISS, i, 1] + pressed)
-    return wanted * scratch.slopes[i, at.SUM]
+def sigma_step(scratch: NewtonScratch, i: int, sum_of_all: Lanes) -> Lanes:
+    """d sigma of eight contacts, for the sum of what betas would do without it."""
+    lanes = scratch.lanes
+    x = load(scratch.pairs[at.VALUE], 1, i)
+    pressed = load(lanes, at.MU, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
+    missed = load(scratch.pairs[at.MISS], 1, i) + pressed
+    wanted = load(scratch.pairs[at.TARGET], 1, i) - x * missed
+    return wanted * load(lanes, at.SUM, i)
 
 
 @kernel
 def relative_step(rows: ContactRows, unit: float, scratch: NewtonScratch) -> None:
     """RIGHT: the step c of impulses that there would be if nothing moved."""
-    right, slopes = scratch.vectors[at.RIGHT], scratch.slopes
-    for i in range(rows.friction.size):
-        pressing = free_step(scratch, presser_of(rows, i), 0, 0.0)
-        x = y = total = 0.0
-        for k in range(rows.corners.shape[0]):
-            step = free_step(scratch, i, 2 + k, 0.0)
-            x += step * rows.corners[k, 0]
-            y += step * rows.corners[k, 1]
-            total += step
-        sigma = sigma_step(rows, scratch, i, pressing, total)
-        right[3 * i] = unit * free_step(scratch, i, 0, 0.0)
-        right[3 * i + 1] = unit * (x - slopes[i, at.Q_X] * sigma)
-        right[3 * i + 2] = unit * (y - slopes[i, at.Q_Y] * sigma)
+    lanes, corners = scratch.lanes, rows.corners
+    for i in range(0, lanes.shape[1], WIDTH):
+        store(lanes, at.PRESSING_LANES, i, free_step(scratch, i, 0, zeros()))
+    pass_on(rows, lanes)
+    for i in range(0, lanes.shape[1], WIDTH):
+        x = y = sum_of_all = zeros()
+        for k in range(corners.shape[0]):
+            step = free_step(scratch, i, 2 + k, zeros())
+            x = x + step * spread(corners, k, 0)
+            y = y + step * spread(corners, k, 1)
+            sum_of_all = sum_of_all + step
+        sigma = sigma_step(scratch, i, sum_of_all)
+        store(lanes, at.LANES_NORMAL, i, free_step(scratch, i, 0, zeros()))
+        store(lanes, at.LANES_FIRST, i, x - load(lanes, at.Q_X, i) * sigma)
+        store(lanes, at.LANES_SECOND, i, y - load(lanes, at.Q_Y, i) * sigma)
+    take_from_lanes(lanes, unit, scratch.vectors[at.RIGHT])
 
 
 @kernel
-def step_pairs(rows: ContactRows, rho: float, scratch: NewtonScratch) -> float:
-    """Steps of both sides for changes of velocities; their length to where the first is zero."""
-    moved, miss = scratch.vectors[at.CHANGE], scratch.pairs[at.MISS]
+def step_pairs(rows: ContactRows, scale: float, rho: float, scratch: NewtonScratch) -> float:
+    """Steps of both sides for CHANGE of velocities; their length to where the first is zero."""
+    lanes, corners = scratch.lanes, rows.corners
     d_x, d_w = scratch.pairs[at.VALUE_STEP], scratch.pairs[at.SLACK_STEP]
-    length = 1.0
-    for i in range(rows.friction.size):
-        d_x[i, 0] = free_step(scratch, i, 0, moved[3 * i])
-        d_w[i, 0] = moved[3 * i] + miss[i, 0] + rho * d_x[i, 0]
-        total = 0.0
-        for k in range(rows.corners.shape[0]):
-            total += free_step(scratch, i, 2 + k, slip(rows, moved, i, k))
-        pressing = d_x[presser_of(rows, i), 0]
-        d_x[i, 1] = sigma_step(rows, scratch, i, pressing, total)
-        total = 0.0
-        for k in range(rows.corners.shape[0]):
-            faster = slip(rows, moved, i, k) + d_x[i, 1]
-            d_x[i, 2 + k] = free_step(scratch, i, 2 + k, faster)
-            d_w[i, 2 + k] = faster + miss[i, 2 + k] + rho * d_x[i, 2 + k]
-            total += d_x[i, 2 + k]
-        d_w[i, 1] = rows.friction[i] * pressing - total + miss[i, 1]
-        length = min(length, length_of(scratch, i))
-    return length
+    miss = scratch.pairs[at.MISS]
+    put_in_lanes(scratch.vectors[at.CHANGE], scale, lanes)
+    for i in range(0, lanes.shape[1], WIDTH):
+        moved = load(lanes, at.LANES_NORMAL, i)
+        step = free_step(scratch, i, 0, moved)
+        store(d_x, 0, i, step)
+        store(d_w, 0, i, moved + load(miss, 0, i) + rho * step)
+        store(lanes, at.PRESSING_LANES, i, step)
+    pass_on(rows, lanes)
+    fastest = zeros()
+    for i in range(0, lanes.shape[1], WIDTH):
+        sum_of_all = zeros()
+        for k in range(corners.shape[0]):
+            moved = slip_of_eight(corners, lanes, i, k)
+            sum_of_all = sum_of_all + free_step(scratch, i, 2 + k, moved)
+        sigma = sigma_step(scratch, i, sum_of_all)
+        sum_of_all = zeros()
+        for k in range(corners.shape[0]):
+            moved = slip_of_eight(corners, lanes, i, k) + sigma
+            step = free_step(scratch, i, 2 + k, moved)
+            store(d_x, 2 + k, i, step)
+            store(d_w, 2 + k, i, moved + load(miss, 2 + k, i) + rho * step)
+            sum_of_all = sum_of_all + step
+        pressed = load(lanes, at.MU, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
+        store(d_x, 1, i, sigma)
+        store(d_w, 1, i, pressed + load(miss, 1, i))
+        fastest = most_used_up(scratch, i, fastest)
+    store(lanes, at.LANES_NORMAL, 0, fastest)
+    used = 1.0
+    for i in range(WIDTH):
+        used = max(used, lanes[at.LANES_NORMAL, i])
+    return 1.0 / used
 
 
 @inlined
-def length_of(scratch: NewtonScratch, i: int) -> float:
-    """Length of the step to where the first pair of contact i is zero, at most 1."""
-    length = 1.0
-    for k in range(scratch.pairs.shape[2]):
-        x, w = scratch.pairs[at.VALUE, i, k], scratch.pairs[at.SLACK, i, k]
-        d_x, d_w = scratch.pairs[at.VALUE_STEP, i, k], scratch.pairs[at.SLACK_STEP, i, k]
-        if x > 0.0 and d_x < 0.0:
-            length = min(length, -x / d_x)
-        if x > 0.0 and d_w < 0.0:
-            length = min(length, -w / d_w)
-    return length
+def most_used_up(scratch: NewtonScratch, i: int, most: Lanes) -> Lanes:
+    """The largest share that the step takes from any side of any pair of eight contacts."""
+    for k in range(scratch.pairs.shape[1]):
+        x, w = load(scratch.pairs[at.VALUE], k, i), load(scratch.pairs[at.SLACK], k, i)
+        is_pair = less(zeros(), x)
+        taken = -1.0 * load(scratch.pairs[at.VALUE_STEP], k, i) / where(is_pair, x, 1.0)
+        most = where(is_pair, where(less(most, taken), taken, most), most)
+        taken = -1.0 * load(scratch.pairs[at.SLACK_STEP], k, i) / w
+        most = where(is_pair, where(less(most, taken), taken, most), most)
+    return most

@@ -90,8 +90,8 @@ class NewtonScratch(NamedTuple):
     starts: IntArray  # (3 m,) of its rows rho and gamma
     blocks_of: IntArray  # (m,) block of the two trees of each contact
     vectors: Array  # (VECTORS, 3 m)
-    pairs: Array  # (PAIR_TABLES, m, n_f + 2)
-    slopes: Array  # (m, SLOPE_COLUMNS)
+    pairs: Array  # (PAIR_TABLES, n_f + 2, m), m of whole registers
+    lanes: Array  # (LANE_ROWS, m) likewise
     factored: Array  # (FACTORED,) what the factors at hand are of
     y: Array  # one of every column
     rho: Array  # (1, k) rows that must not move, entries as those of the contacts' rows
@@ -190,8 +190,9 @@ def newton_scratch(
     d = c + room.entries + WIDTH
     e = d + room.entries + WIDTH
     f = e + at.FRICTION_COLUMNS * room.m
-    g = f + at.SLOPE_COLUMNS * room.m
-    h = g + at.PAIR_TABLES * room.m * (room.sides + 2)
+    eights = whole_registers(room.m)
+    g = f + at.LANE_ROWS * eights
+    h = g + at.PAIR_TABLES * eights * (room.sides + 2)
     last = h + at.FACTORED
     return NewtonScratch(
         matrix(ints, 0, room.m, at.STATUS_COLUMNS),
@@ -201,8 +202,8 @@ def newton_scratch(
         ints[a + 2 * n : a + 3 * n],
         ints[a + 3 * n : ints_of_rows(room)],
         matrix(floats, 0, at.VECTORS, n),
-        table_in(floats, g, (at.PAIR_TABLES, room.m, room.sides + 2)),
-        matrix(floats, f, room.m, at.SLOPE_COLUMNS),
+        table_in(floats, g, (at.PAIR_TABLES, room.sides + 2, eights)),
+        matrix(floats, f, at.LANE_ROWS, eights),
         floats[h:last],
         floats[b:c],
         matrix(floats, c, 1, room.entries + WIDTH),
@@ -256,10 +257,10 @@ def ints_of_rows(room: NewtonRoom) -> int:
 @inlined
 def floats_of_rows(room: NewtonRoom) -> int:
     """Numbers of vectors and rows."""
-    of_pairs = at.PAIR_TABLES * (room.sides + 2) + at.SLOPE_COLUMNS
-    of_contacts = (3 * at.VECTORS + at.FRICTION_COLUMNS + of_pairs) * room.m
+    of_pairs = (at.PAIR_TABLES * (room.sides + 2) + at.LANE_ROWS) * whole_registers(room.m)
+    of_contacts = (3 * at.VECTORS + at.FRICTION_COLUMNS) * room.m
     of_rows = room.columns + 2 * (room.entries + WIDTH)
-    return whole_registers(of_contacts + of_rows + at.FACTORED)
+    return whole_registers(of_contacts + of_pairs + of_rows + at.FACTORED)
 
 
 @inlined

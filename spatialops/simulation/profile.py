@@ -61,9 +61,10 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
     )
     p, buffers = np.zeros(3 * m), new_buffers(room_of(rows))
     tolerance = float(t.settings[at.TOLERANCE])
-    solve_islands(rows, Aim(False, tolerance, ALL_ATTEMPTS, False), p, buffers)
+    solve_islands(rows, Aim(False, tolerance, ALL_ATTEMPTS, False, False), p, buffers)
     lcp = _time(
-        lambda: solve_islands(rows, Aim(True, tolerance, ALL_ATTEMPTS, False), p, buffers), repeats
+        lambda: solve_islands(rows, Aim(True, tolerance, ALL_ATTEMPTS, False, False), p, buffers),
+        repeats,
     )
     recovery = _time(lambda: _recover(t, m, p), repeats)
     collision = 2.0 * _time(lambda: detect_contacts(t), repeats)

@@ -47,12 +47,14 @@ def solve_here(t: Tables, warm: bool) -> None:
     for i in range(m if known else 0):
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]
-    iterations, residual = solve_islands(
-        rows,
-        Aim(known, t.settings[at.TOLERANCE], ALL_ATTEMPTS, known and t.control[at.TURNED] == 1),
-        t.impulses[: 3 * m],
-        buffers,
+    aim = Aim(
+        known,
+        t.settings[at.TOLERANCE],
+        ALL_ATTEMPTS,
+        known and t.control[at.TURNED] == 1,
+        known and t.control[at.ANEW] > 0,
     )
+    iterations, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers)
     t.control[at.CODE] = 0
     t.control[at.QUIET] = 0
     if residual <= t.settings[at.TOLERANCE]:

@@ -30,7 +30,7 @@ from spatialops.contact.rows import (
 from tests.support.contact_rows import dense_entries, dense_of, scratch_of
 
 TOLERANCE = 1e-9
-FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS, False)
+FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS, False, False)
 
 
 def pile(rng, widths, count, mu=0.5):

@@ -9,10 +9,11 @@ from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.contact.newton.residual import residual_of, shares, speed_scale
 from spatialops.contact.newton.statuses import find_parts
+from tests.contact.newton.test_block_factors import pile
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
 TOLERANCE = 1e-9
-FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS, False)
+FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS, False, False)
 SQUARE = [(x, y, -0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
 UP = [(0.0, 0.0, 1.0)] * 4
 
@@ -61,7 +62,7 @@ def solved(rows, start=None):
     p = np.zeros(3 * m) if start is None else np.array(start, dtype=np.float64).ravel()
     scratch = scratch_of(rows)
     iterations, residual = central_impulses(
-        rows, 0.0, Aim(start is not None, TOLERANCE, ALL_ATTEMPTS, False), p, scratch
+        rows, 0.0, Aim(start is not None, TOLERANCE, ALL_ATTEMPTS, False, False), p, scratch
     )
     return iterations, residual, p.reshape(m, 3)
 
@@ -107,7 +108,7 @@ def test_what_is_stated_again_is_solved_by_the_statuses_and_factors_at_hand(rng)
         L = dense_of(rows)
         rows.u[:] += 1e-7 * L @ rng.normal(size=L.shape[1])
         again, fresh = p.copy(), p.copy()
-        known, anew = (Aim(True, TOLERANCE, ALL_ATTEMPTS, known) for known in (True, False))
+        known, anew = (Aim(True, TOLERANCE, ALL_ATTEMPTS, known, False) for known in (True, False))
         iterations, residual = central_impulses(rows, 0.0, known, again, scratch)
         assert central_impulses(rows, 0.0, anew, fresh, scratch_of(rows))[1] <= TOLERANCE
         assert residual <= TOLERANCE
@@ -115,6 +116,24 @@ def test_what_is_stated_again_is_solved_by_the_statuses_and_factors_at_hand(rng)
         assert np.abs(L @ (L.T @ (again - fresh))).max() <= 1e-6 * np.abs(rows.u).max()
         at_once += iterations == 1
     assert at_once > 40
+
+
+def test_contacts_more_of_a_pile_leave_the_others_statuses_what_they_are(rng):
+    """One that arrives is far from an answer, and those about it are not: steps are few."""
+    rows = pile(rng, [6] * 14, 30, mu=0.3)
+    p = np.zeros(3 * rows.friction.size)
+    assert central_impulses(rows, 0.0, FROM_ZERO, p, scratch_of(rows))[1] <= TOLERANCE
+    rows.u[0] -= np.abs(rows.u).max()
+    taken = []
+    for more in (True, False):
+        again = p.copy()
+        aim = Aim(True, TOLERANCE, ALL_ATTEMPTS, False, more)
+        iterations, residual = central_impulses(rows, 0.0, aim, again, scratch_of(rows))
+        assert residual <= TOLERANCE
+        assert assembled_residual(rows, again.reshape(-1, 3)) <= residual + 1e-14
+        taken.append(iterations)
+    assert 0 < taken[0] <= 6
+    assert taken[1] < -10  # from zero, inside
 
 
 def test_the_residual_is_that_of_the_assembled_problem(rng):

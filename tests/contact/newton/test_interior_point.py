@@ -84,13 +84,13 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho):
     begin_pairs(rows, scale, unit, p, scratch)
     put_impulses(rows, unit, p, scratch)
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
-    find_misses(rows, scale, unit, scratch)
+    find_misses(rows, scale, scratch)
     name_unknowns(rows, scratch)
     eliminate_pairs(rows, s, rho, scratch)
     factor_rows(rows, 1.0, 3 * m, scratch)
-    put_targets(0.01, False, scratch)
+    put_targets(0.01, 0.0, scratch)
     solve_step(rows, (scale, unit, rho), scratch)
-    x, w, d_x, d_w, target, miss = scratch.pairs[: at.YIELD]
+    x, w, d_x, d_w, target, miss = scratch.pairs[: at.YIELD, :, :m].transpose(0, 2, 1)
     assert (w > 0.0).all()
     assert (x >= 0.0).all()
     real = x > 0.0
@@ -145,11 +145,11 @@ def test_piles_whose_statuses_cycle_come_from_the_inside():
         rows = pile(np.random.default_rng(seed), [6] * 30, 150, mu=0.2)
         p, scratch = np.zeros(450), scratch_of(rows)
         _, first = central_impulses(
-            rows, 0.0, Aim(False, TOLERANCE, FIRST_ATTEMPT, False), p, scratch
+            rows, 0.0, Aim(False, TOLERANCE, FIRST_ATTEMPT, False, False), p, scratch
         )
         p[:] = 0.0
         _, residual = central_impulses(
-            rows, 0.0, Aim(False, TOLERANCE, ALL_ATTEMPTS, False), p, scratch
+            rows, 0.0, Aim(False, TOLERANCE, ALL_ATTEMPTS, False, False), p, scratch
         )
         assert residual <= first
         cycled += first > TOLERANCE

@@ -125,7 +125,7 @@ def test_why_faces_have_to_be_planes():
         rows = tower(30, 1e-4)
         rows.u[0::3] += off * np.tile([1.0, -1.0, -1.0, 1.0], 30)
         p = np.zeros(3 * rows.friction.size)
-        aim = Aim(False, 1e-9, ALL_ATTEMPTS, False)
+        aim = Aim(False, 1e-9, ALL_ATTEMPTS, False, False)
         count, residual = central_impulses(rows, 0.0, aim, p, scratch_of(rows))
         assert residual <= 1e-9
         counts.append(count)

@@ -149,6 +149,42 @@ def test_what_contacts_push_against_a_wall_is_met_too():
     assert record.penetrations.max() <= 1e-5
 
 
+def planks(high):
+    """Planks that come down on one end, the other one so high: it slams down within the step."""
+    n, length = 3, 0.4
+    low = 5e-4
+    angle = (high - low) / length
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace())]
+    q, v = np.zeros((n, 7)), np.zeros((n, 6))
+    size = (length, 0.1, 0.02)
+    for i in range(n):
+        builder.add_body(f"b{i}", joint="free", inertia=so.Inertia.box(size, mass=1.0))
+        geoms.append(so.Geom(f"g{i}", f"b{i}", so.Box(size)))
+        q[i, 1], q[i, 2] = float(i), 0.5 * (high + low + size[2])
+        q[i, 4], q[i, 6] = np.sin(0.5 * angle), np.cos(0.5 * angle)
+        v[i, 3], v[i, 5] = 2.0 * np.sin(angle), -2.0 * np.cos(angle)
+    return so.Scene(builder.build(), geoms, state=so.State(q.ravel(), v.ravel()))
+
+
+@pytest.mark.parametrize(("high", "problems", "depth"), [(2.6e-3, 2, 1e-9), (2.7e-3, 1, 1e-4)])
+def test_an_end_that_slams_down_is_met_where_it_would_be_deep(high, problems, depth):
+    record = so.Simulator(planks(high), dt=STEP).run(duration=STEP)
+    assert record.metadata["contact_problems"] == problems
+    assert record.metadata["position_projections"] == 2 - problems
+    assert record.penetrations.max() <= depth
+
+
+@pytest.mark.parametrize(("n", "events"), [(100, 1), (150, 0)])
+def test_what_falls_on_a_pile_cuts_no_problem_of_all_its_contacts(n, events):
+    still, falling = (0.0, 0.0, 0.0), (0.0, 0.0, -2.0)
+    scene = balls(np.append(np.zeros(n), STEP), [still] * n + [falling])
+    record = so.Simulator(scene, dt=STEP).run(duration=3.0 * STEP)
+    assert len(record.events) == events
+    assert np.abs(record.v[-1]).max() <= 1e-9
+    assert record.penetrations.max() <= 1e-9
+
+
 def test_order_of_bodies_does_not_matter():
     n = 8
     gaps = scattered(n)
