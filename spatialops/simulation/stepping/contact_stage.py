@@ -60,7 +60,11 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm.impulse_memory import unit_of
 from spatialops.simulation.stepping.warm.warm_check import still_holds
 
+SHALLOW = 100.0  # times the depth that is projected: overlaps that joints may yet open
 _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
+# W_nn relative to the tangential compliance of a contact, at most of one at a dead centre, and of
+# one that is there in a deep overlap.
+_LOCKED, _LOCKED_DEEP = 1e-6, 1e-4
 
 
 @merged
@@ -133,6 +137,10 @@ def drop_locked(t: Tables) -> bool:
     it the gap changes by less than d^2 / 2 = 5e-7 of the lever whatever the motion, while impulses
     of hundreds of N s would be needed to answer normal speeds of 1e-9 m/s, and with friction they
     jam or have no bound (Painleve).
+
+    Of what overlaps deeply, hulls about a joint, within d = 1e-2: by less than 5e-5 of the lever,
+    of millimetres that no joint opens anyway. They wedge go2's trunk between its hips else, by
+    impulses a thousand times those of its weight, which a solver finds in a thousand iterations.
     """
     m = first_moment(t)
     kept = 0
@@ -141,7 +149,7 @@ def drop_locked(t: Tables) -> bool:
     for i in range(m):
         sideways = max(squares[3 * i + 1], squares[3 * i + 2])
         moves = sideways > 1e-14 * largest if t.ints[i, col.CONTACT_FEATURE_A] == col.DRY else False
-        if moves or squares[3 * i] > max(1e-6 * sideways, 1e-14 * largest):
+        if moves or squares[3 * i] > max(locked_below(t, i) * sideways, 1e-14 * largest):
             if kept < i:
                 copy_into(t.ints[kept], t.ints[i])
                 copy_into(t.floats[kept], t.floats[i])
@@ -154,6 +162,13 @@ def drop_locked(t: Tables) -> bool:
         put_acting_rows(t)
         put_squares(t)
     return kept < m
+
+
+@inlined
+def locked_below(t: Tables, i: int) -> float:
+    """Normal compliance, relative to the tangential one, with which acting contact i is locked."""
+    deep = t.floats[i, col.GAP] < -SHALLOW * t.settings[at.DEPTH]
+    return _LOCKED_DEEP if deep else _LOCKED
 
 
 @merged

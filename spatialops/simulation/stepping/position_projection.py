@@ -14,7 +14,7 @@ from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
-from spatialops.simulation.stepping.contact_stage import put_rows
+from spatialops.simulation.stepping.contact_stage import SHALLOW, put_rows
 from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.tree.state import integrate_kernel
@@ -26,7 +26,6 @@ _FAR = 10.0  # times the lowest gap: a push that moves so far is none
 _ALL_OF_IT = 2.0  # gaps that everything goes where one is opened by a lever
 COUNTS = 0.1  # of the depth that is projected: what is deeper is pushed as well
 PUSHES = 4
-_SHALLOW = 100.0  # times the depth that is projected: what is pushed apart where not all can be
 
 
 @stage
@@ -60,7 +59,7 @@ def project_positions(t: Tables) -> None:
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
         if deepest < INFINITE:
             break
-        deepest = _SHALLOW * t.settings[at.DEPTH]
+        deepest = SHALLOW * t.settings[at.DEPTH]
 
 
 @merged
@@ -159,7 +158,7 @@ def opens_by_lever(t: Tables, L: SparseRows, begin: int, end: int, mass: float) 
     are not what they are here, and most such overlaps stay whatever joints do. Points of a pair are
     opened together.
     """
-    deep = -_SHALLOW * t.settings[at.DEPTH]
+    deep = -SHALLOW * t.settings[at.DEPTH]
     for i in range(begin, end):
         along = square_of(L, i, 0)
         aside = max(square_of(L, i, 1), square_of(L, i, 2))

@@ -261,3 +261,25 @@ def test_rows_stated_again_are_those_of_the_turned_frames(second):
         t, code = stepping.prepare(t)
     assert code == at.DONE
     assert looked > 0
+
+
+# How far a joint's axis is beside the line of a contact 0.1 m below it, and how deep that overlaps,
+# m; whether the contact acts.
+@pytest.mark.parametrize(
+    ("aside", "depth", "acts"),
+    [
+        (5e-5, 1e-5, False),  # a dead centre
+        (5e-4, 1e-5, True),
+        (5e-4, 1e-2, False),  # that joint cannot open what is deep, nor make it deeper
+        (2e-3, 1e-2, True),
+    ],
+)
+def test_contacts_at_a_dead_centre_are_left_out_and_deep_ones_near_it(aside, depth, acts):
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    joint = so.Joint("revolute", axis=(0.0, 1.0, 0.0))
+    builder.add_body("arm", joint=joint, inertia=so.Inertia.sphere(0.05, mass=1.0))
+    ball = so.Geom("ball", "arm", Sphere(0.05), position=(aside, 0.0, -0.05 - depth))
+    floor = so.Geom("floor", "world", HalfSpace(), position=(0.0, 0.0, -0.1), friction=0.5)
+    scene = so.Scene(builder.build(), [ball, floor])
+    problem = so.Simulator(scene, dt=1e-3).problem(scene.state)
+    assert (problem is not None) == acts
