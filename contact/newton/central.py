@@ -56,10 +56,6 @@ _SWEEPS = np.array([0, 30, 20, 50, 200])
 ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
 _PATHS_AFTER = 1  # the second: what it leaves of most problems is near an answer
-# Residual at which the first, from the impulses of a step before, has left one near an answer as
-# well: statuses of four points of a face stick and slide in turns there, and a path parts them in a
-# few changes. Of 1023 problems of solo12 with itself the mean of iterations fell by a quarter.
-_NEAR_ANSWER = 1e-4
 # Of 93 problems of two robots that settle, which the first does not solve, the second solves 80,
 # those behind it 9 more in up to 250 iterations; from the inside 89 are solved, in 20 to 80.
 BEFORE_INSIDE = 2
@@ -217,10 +213,8 @@ def attempts(
             scratch,
         )
         total += count
-        near = k == 0 and not cold and residual <= _NEAR_ANSWER
-        if (near or k == _PATHS_AFTER) and aim.tolerance < residual and can_be_followed(rows):
-            begun = (cold, near, share)
-            count, residual = followed(problem, aim.tolerance, begun, residual, p, scratch)
+        if k == _PATHS_AFTER and aim.tolerance < residual and can_be_followed(rows):
+            count, residual = followed(problem, aim.tolerance, (cold, share), residual, p, scratch)
             total += count
         if residual <= aim.tolerance:
             break
@@ -231,22 +225,22 @@ def attempts(
 def followed(
     problem: Problem,
     tolerance: float,
-    begun: tuple[bool, bool, float],
+    begun: tuple[bool, float],
     least: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
-    """Paths from p, of this residual, and from where the attempt began, unless that was near.
+    """Paths from p, of this residual, and from where the attempt began.
 
     From zero these alone: the best of statuses that cycle may hold contacts against one another by
     forces that a path keeps, of a robot that lands 14 times the shortest. Where none ends at an
     answer p stays what it is.
     """
-    cold, near, share = begun
+    cold, share = begun
     best = scratch.vectors[at.KEPT_PATH]
     copy_into(best, p)
     total = 0
-    for anew in range(1 if cold else 0, 1 if near else 2):
+    for anew in range(1 if cold else 0, 2):
         for i in range(p.size if anew == 1 else 0):
             p[i] = 0.0 if cold else scratch.vectors[at.START, i]
         count, residual = follow_path(problem, share, tolerance, p, scratch)

@@ -49,10 +49,6 @@ _STALLED = 0.5  # of the residual, which further centres leave where it is
 _SAME = 0.01  # change of the residual, relative, with which a centre of round friction settles
 _TOWARDS = 0.3  # cosine: along a direction that lowers velocities they fall by at least so much
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
-# A step that makes the residual of a mechanism so many times as large, unless it is small, goes too
-# far: contacts that wedge amplify what statuses get wrong. It is halved so often at most.
-_RISES, _SMALL_ALREADY = 10.0, 1e-6
-_HALVES = 4
 # Change of impulses, relative to the largest, and residual of those given, relative to that found,
 # with which they are as good an answer.
 _NEAR, _AS_GOOD = 1e-6, 2.0
@@ -143,10 +139,7 @@ def proximal_steps(
             factored = scratch.factored[at.TERM] = eps
             scratch.factored[at.UNKNOWNS] = count
         before = residual
-        copy_into(scratch.vectors[at.BEFORE], p)
         residual = newton_step(problem, eps, count, p, scratch)
-        if is_dense(rows) and before > _SMALL_ALREADY:
-            residual = held_back(problem, before, residual, p, scratch)
         if residual < least or least != least:
             least = residual
             copy_into(best, p)
@@ -219,21 +212,6 @@ def newton_step(
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     return residual_at(problem, p, scratch)
-
-
-@inlined
-def held_back(
-    problem: Problem, before: float, residual: float, p: Array, scratch: NewtonScratch
-) -> float:
-    """Take a step from BEFORE to p back by halves while it makes the residual far larger."""
-    old = scratch.vectors[at.BEFORE]
-    for _ in range(_HALVES):
-        if not residual > _RISES * before:
-            break
-        for i in range(p.size):
-            p[i] = 0.5 * (p[i] + old[i])
-        residual = residual_at(problem, p, scratch)
-    return residual
 
 
 @inlined

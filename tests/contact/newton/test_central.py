@@ -6,12 +6,8 @@ import pytest
 from spatialops.contact.formulations.operational_space import assemble_kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import MixedLCP
-from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses, followed
-from spatialops.contact.newton.proximal import held_back, residual_at
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.contact.newton.residual import residual_of, shares, speed_scale
-from spatialops.contact.newton.row_products import spread_out
-from spatialops.contact.newton.rows import Problem
 from spatialops.contact.newton.statuses import find_parts
 from tests.contact.newton.test_block_factors import pile
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
@@ -274,44 +270,3 @@ def test_the_unit_of_a_joint_means_nothing_to_the_feet():
     assert of_wrists[1] <= TOLERANCE
     assert of_wrists[2][:4] == pytest.approx(of_metres[2][:4], abs=1e-9)
     assert 1e3 * of_wrists[2][4] == pytest.approx(of_metres[2][4], abs=1e-9)
-
-
-def stated(rows):
-    """The problem of rows, and its scratch."""
-    scratch = scratch_of(rows)
-    s = find_parts(rows, scratch)
-    spread_out(rows, scratch)
-    return Problem(rows, s, speed_scale(rows, s)), scratch
-
-
-@pytest.mark.parametrize(("far", "halves"), [(5.0, 0), (30.0, 2), (1e6, 4)])
-def test_a_step_that_makes_the_residual_ten_times_as_large_is_halved_four_times_at_most(
-    far, halves
-):
-    rows = body([(0.0, 0.0, -0.1)], UP[:1], 0.0, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0])
-    problem, scratch = stated(rows)
-    scratch.vectors[at.BEFORE][:] = 0.0
-    p = np.array([1.0 + far, 0.0, 0.0])  # one stops it
-    given = residual_at(problem, p, scratch)
-    residual = held_back(problem, 1.0, given, p, scratch)
-    assert p[0] == (1.0 + far) * 0.5**halves
-    assert residual == residual_at(problem, p, scratch)
-    assert residual <= 10.0 or halves == 4
-
-
-def test_near_an_answer_paths_begin_there_alone(rng):
-    for _ in range(10):
-        rows = random_body(rng)._replace(corners=directions(4))
-        rows.prior[:] = 0.0
-        problem, scratch = stated(rows)
-        near = 0.1 * rng.uniform(0.0, 1.0, 3 * rows.friction.size)
-        counts = []
-        for alone in (True, False):
-            p = near.copy()
-            scratch.vectors[at.START][:] = 0.0
-            begun = (False, alone, 1.0)
-            count, residual = followed(problem, -1.0, begun, 0.5, p, scratch)
-            counts.append(count)
-            assert residual == 0.5  # none ends at -1, and what there was stays
-            assert np.array_equal(p, near)
-        assert 0 < counts[0] < counts[1]
