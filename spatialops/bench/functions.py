@@ -107,21 +107,10 @@ def _with_frame(twin: Twin) -> tuple[LibraryObject, LibraryObject, int]:
     return peer, peer.createData(), frame
 
 
-def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
+def _of_poses(twin: Twin, q: Array) -> Iterator[Contest]:
+    """Poses with what it takes to read them, and against a call that returns nothing."""
     pin, model = require("pinocchio"), twin.model
-    q, v, _ = twin.random_state(rng)
-    peer, pin_v = (twin.pin, twin.data, q.copy()), v[twin.order].copy()
-    theirs, data, pin_q = peer
-    effects, out = pin.nonLinearEffects, np.empty(model.nv)
-    yield Contest(
-        "bias",
-        lambda: bias(model, q, v, out=out),
-        lambda: bias(model, q, v),
-        "nonLinearEffects",
-        lambda: effects(theirs, data, pin_q, pin_v),
-        bias(model, q, v)[twin.order],
-        pin.nonLinearEffects(*peer, pin_v).copy(),
-    )
+    peer = twin.pin, twin.data, q.copy()
 
     def read() -> LibraryObject:
         pin.forwardKinematics(*peer)
@@ -145,6 +134,24 @@ def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
         body_poses(model, q).positions.ravel(),
         np.concatenate([place.translation for place in twin.data.oMi[1:]]),
     )
+
+
+def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
+    pin, model = require("pinocchio"), twin.model
+    q, v, _ = twin.random_state(rng)
+    peer, pin_v = (twin.pin, twin.data, q.copy()), v[twin.order].copy()
+    theirs, data, pin_q = peer
+    effects, out = pin.nonLinearEffects, np.empty(model.nv)
+    yield Contest(
+        "bias",
+        lambda: bias(model, q, v, out=out),
+        lambda: bias(model, q, v),
+        "nonLinearEffects",
+        lambda: effects(theirs, data, pin_q, pin_v),
+        bias(model, q, v)[twin.order],
+        pin.nonLinearEffects(*peer, pin_v).copy(),
+    )
+    yield from _of_poses(twin, q)
     yield Contest(
         "centre of mass",
         None,
