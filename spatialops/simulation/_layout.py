@@ -89,7 +89,8 @@ ANEW = 44  # times that the piece has been stated anew for arrivals that were no
 STIRRED = 45  # 1: the step has changed something that lasts
 STILL = 46  # steps in a row that have not
 TURNED = 47  # 1: rows of the problem are those of the one before, which were turned
-CONTROLS = 48
+MET = 48  # inelastic arrivals that the step has been cut at
+CONTROLS = 49
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.

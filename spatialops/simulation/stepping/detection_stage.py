@@ -118,7 +118,7 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     however fast it approaches where the step is evaluated.
     """
     if not touching_only:
-        meet_together(t, arriving_pairs(t))
+        meet_together(t, arriving_pairs(t), t.control[at.MET])
     t.control[at.MOMENTS] = 0
     kept = 0
     for i in range(t.control[at.SEEN]):

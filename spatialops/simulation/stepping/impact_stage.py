@@ -44,7 +44,7 @@ def impact_waits(t: Tables) -> bool:
             return True
         inelastic += of_others(t, i, last)
         last = i
-    meet_together(t, inelastic)
+    meet_together(t, inelastic, max(t.control[at.MET] - 1, 0))  # the last cut was at these
     return inelastic > 0 and not arrive_together(t)
 
 

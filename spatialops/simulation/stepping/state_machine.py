@@ -200,6 +200,7 @@ def begin_step(t: Tables) -> int:
         return stay_here(t)
     begin_watching(t)
     t.control[at.TOGETHER] = 0
+    t.control[at.MET] = 0
     keep_reach(t, 0.0, 0)
     if t.control[at.LOOKED] == 0:
         detect_now(t)
@@ -257,6 +258,7 @@ def after_decompression(t: Tables) -> int:
     dv = t.vectors[at.DVC, :nv]
     t.control[at.STIRRED] = 1
     forget_past(t)
+    t.control[at.PUSHES] = 1
     forget_momenta(t)
     apply_impulses(t, dv)
     copy_into(t.vectors[at.V_X, :nv], t.v)

@@ -23,7 +23,7 @@ from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, row_at
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.arrivals import cuts
+from spatialops.simulation.stepping.constraints.arrivals import count_met, cuts
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint, stop_gap
 from spatialops.simulation.stepping.continuous_collision import first_crossing
 from spatialops.simulation.stepping.detection_stage import detect_at
@@ -77,6 +77,7 @@ def cut_piece(t: Tables) -> float:
         if x == last or not arrives_fast(t):
             break
     t.control[at.PIECES] += 1
+    count_met(t)
     return x
 
 

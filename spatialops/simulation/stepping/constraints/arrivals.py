@@ -57,13 +57,16 @@ def of_others(t: Tables, i: int, last: int) -> bool:
 
 
 @merged
-def meet_together(t: Tables, pairs: int) -> None:
+def meet_together(t: Tables, pairs: int, met: int) -> None:
     """Let inelastic arrivals of the step be met together where so many pairs of bodies arrive.
 
-    A cut is a problem of all that touches, and a piece more: of a pile it counts more than once.
+    Those that it was cut at, so many `met`, count too. A cut is a problem of all that touches, and
+    a piece more: of a pile it counts more than once.
     """
-    work = pairs * max(t.control[at.SEEN] / _OF_A_PILE, 1.0)
-    if work > t.settings[at.CUTS] and t.control[at.SCHEME] != at.RK4:
+    if pairs == 0 or t.control[at.SCHEME] == at.RK4:
+        return
+    work = (pairs + met) * max(t.control[at.SEEN] / _OF_A_PILE, 1.0)
+    if work > t.settings[at.CUTS]:
         t.control[at.TOGETHER] = 1
 
 
@@ -112,6 +115,17 @@ def cuts(t: Tables, i: int) -> bool:
 
 
 @merged
+def count_met(t: Tables) -> None:
+    """Count the cut at what arrives now, if part of it is inelastic."""
+    inelastic = 0
+    for i in range(t.control[at.SEEN]):
+        touches = t.seen[i, col.GAP] <= t.settings[at.TOUCH] and is_fast(t, i)
+        if touches and t.seen[i, col.RESTITUTION] == 0.0:
+            inelastic = 1
+    t.control[at.MET] += inelastic
+
+
+@merged
 def met_unforeseen(t: Tables) -> bool:
     """Whether the piece is to be stated anew, for inelastic arrivals that its problem left out.
 
@@ -130,7 +144,7 @@ def met_unforeseen(t: Tables) -> bool:
         inelastic += of_others(t, i, last)
         last = i
         fastest = max(fastest, -t.seen[i, col.APPROACH])
-    meet_together(t, inelastic)
+    meet_together(t, inelastic, t.control[at.MET])
     if inelastic == 0 or not arrive_together(t) or t.control[at.ANEW] == _MOST_ANEW:
         return False
     copy_into(t.vectors[at.V_ANEW, : t.v.size], t.vectors[at.V_X, : t.v.size])

@@ -65,8 +65,13 @@ SHARE = 0.01  # of h |a1 - 2 a2 + a3|, of which the rule's error is a 24th: orde
 # It is SETTLED where that is less, and where joint forces act: controllers count on the step. Where
 # it is more, at most
 LOOSEST = 10.0  # times SETTLED: energy shall have no trend in long runs either
+# Where contacts push, what is foreseen of them is off by more than motion is, and takes a problem
+# each time that it is stated once more; energy has losses there, and no trend to be seen.
+LOOSEST_IN_CONTACT = 1e4
+SHARE_OF_SQUARE = 0.1  # of (h |w|)^2, where nothing tells the rule's error yet: order 2, too
 MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
+_TELLING = 3  # pieces whose accelerations tell the rule's error
 _EASY = 3  # corrections after which the next piece may be longer again
 _SHORTEST = 1.0 / 64.0  # of the step
 _UNSETTLED = -1
@@ -124,7 +129,7 @@ def strays(t: Tables, new: Array, old: Array) -> bool:
     v_e, dv = t.vectors[at.V_E, :nv], t.vectors[at.DV, :nv]
     moved, size, turned = moved_by_round(t.tree, t.work, v_e, dv, new, old)
     gain = t.monitor[at.PIECE] * (fastest_spin(t) + turned)
-    return gain * gain * moved > allowed(t, size)
+    return gain * gain * moved > allowed(t, size, gain)
 
 
 @inlined
@@ -147,15 +152,21 @@ def moved_by_round(
 
 
 @merged
-def allowed(t: Tables, size: float) -> float:
-    """Square of what dv may be off, beside `size`, that of the velocities."""
+def allowed(t: Tables, size: float, gain: float) -> float:
+    """Square of what dv may be off, beside `size`, that of the velocities; a round gains so much."""
     least = t.settings[at.SETTLED] * t.settings[at.SETTLED] * size
     for k in range(t.v.size):
         if t.tau[k] != 0.0:
             return least
     share = SHARE * t.monitor[at.PIECE]
     error = share * share * t.monitor[at.CURVATURE]
-    return max(min(error, LOOSEST * LOOSEST * least), least)
+    most = LOOSEST * LOOSEST * least
+    if t.control[at.PUSHES] > 0 or t.control[at.ACTING] > 0:
+        most = LOOSEST_IN_CONTACT * LOOSEST_IN_CONTACT * least
+        if t.control[at.PAST] < _TELLING:
+            square = SHARE_OF_SQUARE * gain * gain
+            error = square * square * size
+    return max(min(error, most), least)
 
 
 @merged

@@ -11,7 +11,7 @@ links that whirls: 7, at which one evaluation settles a step that takes three wi
 low ones where forces jump.
 
 Where lengths differ, a straight line between the middles of steps of lengths s, s1, s2 has to do,
-d_0 + d_1 (s + s1) / (s1 + s2). Linear accelerations of free bodies are kept in world axes, which
+d_0 + d_1 (s + s1) / (s1 + s2), and d_0 alone far from them. Linear accelerations of free bodies are kept in world axes, which
 do not turn. An impact ends what came before it. Only how fast the middle velocity is found depends
 on the past, not where.
 """
@@ -27,9 +27,11 @@ from spatialops.algebra.vectors import (
     rotation_from_quaternion,
 )
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import arrive_together
 from spatialops.simulation.stepping.tables import Tables
 
 EQUAL = 1e-9  # relative: lengths of steps that differ by rounding
+_FARTHEST = 4.0  # lengths of the last two pieces that a line through them is followed for
 
 
 @merged
@@ -64,7 +66,16 @@ def is_equal(t: Tables) -> bool:
 
 @merged
 def remember(t: Tables) -> None:
-    """The piece that has been evaluated is the past of the next one."""
+    """The piece that has been evaluated is the past of the next one.
+
+    What arrives in the middle of a piece that was cut is an impulse, no acceleration: over a
+    longer piece it would be foreseen as many of them.
+    """
+    cut = t.monitor[at.PIECE] < (1.0 - EQUAL) * t.settings[at.DT]
+    if cut and (arrive_together(t) or t.control[at.PIECES] == at.MAX_PIECES):
+        forget_past(t)
+        t.control[at.PUSHES] = 1
+        return
     known = min(t.control[at.PAST] + 1, at.REMEMBERED) if is_equal(t) else 1
     if known != t.control[at.PAST]:
         t.control[at.STIRRED] = 1
@@ -140,6 +151,8 @@ def foresee(t: Tables, first: int, order: int, out: Array) -> None:
             out[k] = s * out[k]
     else:
         share = (s + last) / (last + before) if before > 0.0 else 0.0
+        if share > _FARTHEST:
+            share = 0.0
         if known == 0:
             s = 0.0
         for k in range(out.size):
