@@ -23,10 +23,7 @@ TOUCH = 1e-8  # m: gap below which a contact touches
 DEPTH = 1e-5  # m: penetration above which positions are projected
 MARGIN = 1e-4  # m: gap below which a contact takes part in a step's problem
 DEPTH_LIMIT = 1e-3  # m: penetration above which the certificate fails
-# Pairs of bodies without restitution whose arrivals cut a step: of one mechanism, and of several,
-# where the step that is cut is one of them all.
-INELASTIC_CUTS = 4.0
-INELASTIC_CUTS_OF_SEVERAL = 2.0
+INELASTIC_CUTS = 2.0  # arrivals of pairs without restitution that a step is cut at, before all meet
 IMPACT_THRESHOLD = 0.01  # m/s: approach speed above which a contact is an impact
 
 

@@ -24,7 +24,6 @@ from spatialops.simulation.options import INTEGRATORS, SETTLED, TOLERANCE, Optio
 from spatialops.simulation.pair_laws import pair_friction
 from spatialops.simulation.runs.sensing import Sensing, Sensor
 from spatialops.simulation.scales import Scales
-from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.joint_constraints import joint_rows, outside_limits
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.driver import Stepping
@@ -187,9 +186,7 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
     # Other laws say of impacts, or of what touches, something of their own.
     same = isinstance(options.law, (type(None), Coulomb, ConeCoulomb, Frictionless))
     together = same and options.impacts == "simultaneous"
-    several = len(columns_of_trees(scene.model, scene.loops)[1]) > 2
-    cuts = usual.INELASTIC_CUTS_OF_SEVERAL if several else usual.INELASTIC_CUTS
-    settings[at.CUTS] = cuts if together else _NEVER
+    settings[at.CUTS] = usual.INELASTIC_CUTS if together else _NEVER
     if not is_rigid(options.law):  # no impacts, and depth is what bears a load
         settings[[at.THRESHOLD, at.DEPTH]] = _NEVER
     return settings

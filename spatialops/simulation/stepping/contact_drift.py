@@ -38,7 +38,7 @@ from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.collision.known_contacts import first_of_pair, keep_known, row_of_same
 from spatialops.contact.newton._layout import VISCOUS
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.arrivals import is_late
+from spatialops.simulation.stepping.constraints.arrivals import gap_at_start, is_late
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
 
@@ -109,7 +109,7 @@ def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
         t.floats[i, col.OPEN] = t.floats[i, col.GAP] / remaining_time(t)
         j = row_before(t, i)
         if is_late(t, i):
-            put_late(t, i, j)
+            put_late(t, i)
         elif changes(t, i, j):
             put_change(t, i, j)
 
@@ -153,19 +153,18 @@ def slips_of(t: Tables, i: int, j: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def put_late(t: Tables, i: int, j: int) -> None:
-    """What the gap of acting contact i leaves free where positions go with the end's velocity.
+def put_late(t: Tables, i: int) -> None:
+    """What the gap of acting contact i leaves free where the first of its island arrives at x.
 
-    u+ >= -g / h, with the gap g as the piece began: that of row j, if it was seen then, else the
-    gap of the middle less h / 2 times its rate.
+    u+ >= -(g + x h u) / ((1 - x) h), with the gap g as the piece began.
     """
     if t.control[at.SCHEME] != at.MOREAU:
         return
-    half = 0.5 * t.monitor[at.PIECE]
-    gap = t.floats[i, col.GAP] - half * t.floats[i, col.APPROACH]
-    if j >= 0:
-        gap = t.before[j, col.KNOWN_GAP]
-    t.floats[i, col.OPEN] = gap / t.monitor[at.PIECE]
+    link = max(t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B])
+    rest = 0.5 * t.vectors[at.LATE, link]
+    h = t.monitor[at.PIECE]
+    left = gap_at_start(t, i) + (1.0 - rest) * h * t.floats[i, col.APPROACH]
+    t.floats[i, col.OPEN] = left / (rest * h)
 
 
 @kernel

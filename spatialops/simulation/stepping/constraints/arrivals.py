@@ -1,18 +1,22 @@
 """Inelastic arrivals of one step that are many: met together, in its own contact problem.
 
 A step is cut at an impact, so that restitution and energy do not depend on h. Where more than
-`CUTS` pairs of bodies without restitution would arrive within one step there is nothing to give
-back, and a cut for each is a step for each: a heap of 200 boxes had 250 of them. They arrive
-together then, by the implicit rule of Moreau and Jean, of order 1, in the islands that have such
-arrivals only:
+`CUTS` pairs of bodies without restitution arrive within one step, those included that it has been
+cut at, there is nothing to give back, and a cut for each is a step for each: a heap of 200 boxes
+had 250 of them, a robot that folds up ten. They arrive together then, in the islands that have such
+arrivals only, by a rule of order 1. With x of the piece over when the first of an island arrives,
 
-    q+ = q + h v+,    u_n+ >= -g / h,
+    q+ = q + h (x v + (1 - x) v+),    u_n+ >= -(g + x h u_n) / ((1 - x) h),
 
-with v+ from the smooth part and the contacts at the middle as ever. What arrives meets the surface
-at the end of the step, however early in it the free motion would have; its impulse is all there at
-once or at the end of the next step, and no energy enters: the mean velocity of the default rule
-would ask what arrives early to bounce. What contacts themselves push against something is not seen
-ahead: the piece is stated once more, with all that is so near.
+with v+ from the smooth part and the contacts at the middle as ever. So the first has all of its
+impulse at once, in the direction that friction takes for it as in an impact, and is at the surface
+at the end. What arrives later in the same island meets the surface at the end of the step, and has
+the rest of its impulse in the next one. (With x = 0 for all, the implicit rule of Moreau and Jean,
+impulses fell into two parts at random, and what friction did did not converge as h fell: 2 % of the
+velocities of a quadruped that lands, at any h; it is 0.1 % at 1 ms now, and half at half of it.) No
+energy enters: the mean velocity of the default rule would ask what arrives early to bounce.
+What contacts themselves push against something is not seen ahead: the piece is stated once more,
+with all that is so near.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from spatialops.simulation.stepping.tables import Tables
 # a problem in five for each brick that lands, of half a second.
 _OF_A_PILE = 64.0
 _MOST_ANEW = 2  # times that a piece is stated anew
+_LATEST = 0.999  # of a piece: a time of arrival
 
 
 @inlined
@@ -179,25 +184,45 @@ def drop_far(t: Tables) -> None:
 
 @merged
 def mark_arrivals(t: Tables) -> None:
-    """Mark the velocities of the islands in which acting contacts arrive together."""
+    """Mark the velocities of the islands in which acting contacts arrive together.
+
+    By 2 (1 - x), twice the share of the piece that their new velocities have: x of it is over when
+    the first of the island arrives.
+    """
     m, n = t.control[at.ACTING], t.trees.size - 1
     late = t.vectors[at.LATE, : t.v.size]
     late[:] = 0.0
-    if has_loops(t):
-        late[:] = 1.0
-        return
+    whole = has_loops(t)
     place_rows(t.tree_of, t.trees, t.ints, m, t.places)
-    owners, marks = t.island_ints[:n], t.island_ints[n : 2 * n]
+    owners = t.island_ints[:n]
     join_trees(t.places[:m], owners)
-    for k in range(n):
-        marks[k] = 0
     for i in range(m):
         tree = t.places[i, TREE_A]
         if tree >= 0 and arrives(t, i):
-            marks[owner_of(owners, tree)] = 1
-    for k in range(n):
-        if marks[owner_of(owners, k)] == 1:
-            late[t.trees[k] : t.trees[k + 1]] = 1.0
+            k = 0 if whole else t.trees[owner_of(owners, tree)]
+            late[k] = max(late[k], 2.0 * (1.0 - time_of_arrival(t, i)))
+    for k in range(n - 1, -1, -1):  # a tree that stands for its island comes before all others
+        late[t.trees[k] : t.trees[k + 1]] = late[0 if whole else t.trees[owner_of(owners, k)]]
+
+
+@inlined
+def time_of_arrival(t: Tables, i: int) -> float:
+    """The fraction of the piece that is over when acting contact i arrives by free motion."""
+    way = -t.monitor[at.PIECE] * t.floats[i, col.APPROACH]
+    gap = max(gap_at_start(t, i), 0.0)
+    return min(gap / way, _LATEST)
+
+
+@inlined
+def gap_at_start(t: Tables, i: int) -> float:
+    """Gap of acting contact i as the piece began.
+
+    That of the middle less h / 2 times its rate, where it was not seen then.
+    """
+    j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+    if j >= 0:
+        return t.before[j, col.KNOWN_GAP]
+    return t.floats[i, col.GAP] - 0.5 * t.monitor[at.PIECE] * t.floats[i, col.APPROACH]
 
 
 @inlined
@@ -213,4 +238,4 @@ def is_late(t: Tables, i: int) -> bool:
     if not arrive_together(t):
         return False
     link = max(t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B])
-    return link >= 0 and t.vectors[at.LATE, link] == 1.0
+    return link >= 0 and t.vectors[at.LATE, link] > 0.0

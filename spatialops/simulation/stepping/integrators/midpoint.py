@@ -299,8 +299,8 @@ def drift_midpoint(t: Tables, x: float) -> None:
         lead = t.vectors[at.LEAD, k]
         total[k] = t.vectors[at.DV, k] + t.vectors[at.DVC, k]
         v_x[k] = v_e[k] + x * total[k]
-        if arrive_together(t) and t.vectors[at.LATE, k] == 1.0:
-            total[k] *= 2.0
+        if arrive_together(t) and t.vectors[at.LATE, k] > 0.0:
+            total[k] *= t.vectors[at.LATE, k]
         move[k] = early * (v_e[k] + 0.5 * lead)
     for k in range(nv):  # two products in one sum would leave open which of them is rounded
         move[k] += half * (total[k] - t.vectors[at.LEAD, k])
