@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 
 import numba
 import numpy as np
@@ -312,10 +311,15 @@ def _compile_free(part: Apart) -> None:
 
 
 def _picture_tasks() -> list[Task]:
-    needed = ("poses", "velocities of nodes")
+    """In the order in which figures of a run need them."""
+    example = pendulum(3)
+    model = example.model
+    q, v = example.state.q, example.state.v
+    nodes = [Node("link3")]
     return [
-        ("figures", partial(import_module, "matplotlib.figure")),  # leaves bytecode and fonts
-        *(task for task in _dynamics_tasks() if task[0] in needed),
+        ("positions of nodes", lambda: node_positions(model, q, nodes)),
+        ("velocities of nodes", lambda: node_velocities(model, q, v, nodes)),
+        ("poses of bodies", lambda: body_poses(model, q)),
     ]
 
 

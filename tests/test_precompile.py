@@ -166,4 +166,4 @@ def test_what_another_process_is_at_is_left_to_it(free: bool) -> None:
 
 def test_what_is_drawn_comes_after_the_loop() -> None:
     labels = [label for label, _ in precompile._picture_tasks()]
-    assert labels == ["figures", "poses", "velocities of nodes"]
+    assert labels == ["positions of nodes", "velocities of nodes", "poses of bodies"]
