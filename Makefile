@@ -23,6 +23,10 @@ BOUNDS_TESTS := $(or $(wildcard $(addprefix tests/,algebra tree dynamics contact
 # Half of pip's time is bytecode of modules that are never imported; Python makes it where it may, and uv makes none.
 LAZY := $(if $(UV)$(PYTHONDONTWRITEBYTECODE),,--no-compile)
 
+# Two at once: what the package needs, and the package, which is built in an environment of its own.
+# They put different files into one place, and the one that looks at all of them then need not look.
+QUIET := $(if $(UV),,--no-warn-conflicts)
+
 ifeq ($(UV),)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINS)
 else
@@ -152,10 +156,15 @@ $(VENV)/.created:
 	echo "No Python 3.11 or newer was found. On Debian 12 or newer: apt install python3 python3-venv" >&2; exit 1
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml $(PINS) | $(VENV)/.created
+$(VENV)/.installed: pyproject.toml $(PINS) | $(VENV)/.created build/needs.txt
 	@echo "Installing spatialops into $(VENV) (a minute or so) ..."
-	@$(INSTALL) $(LAZY) -e .
+	@$(INSTALL) $(LAZY) --no-deps -e . & \
+	$(INSTALL) $(LAZY) $(QUIET) -r build/needs.txt; status=$$?; wait $$! && exit $$status
 	@touch $@
+
+build/needs.txt: pyproject.toml
+	@mkdir -p build
+	@sed -n '/^dependencies/,/^\]/s/^ *"\(.*\)",$$/\1/p' pyproject.toml > $@
 
 # One rule for every extra of pyproject.toml.
 $(VENV)/.installed-%: pyproject.toml $(PINS) | $(VENV)/.created

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import platform
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 import numba
 import numpy as np
 
-from spatialops._compile import cache, shipped_code
+from spatialops._compile import cache
 from spatialops._compile.apart import Apart
-from spatialops._compile.beside import BESIDE, LOOP
-from spatialops._compile.digest import sources_digest
+from spatialops._compile.beside import BESIDE, LOOP, LOOP_AND_PICTURES
 from spatialops._compile.kept_code import forget_unused, say_nothing
 from spatialops._compile.references import Reference
 from spatialops._compile.stage import below, expect_stages, part_of
-from spatialops._files import save_bytes
+from spatialops._marks import is_warm, leave_mark
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
@@ -54,7 +49,6 @@ from spatialops.dynamics.jacobian import (
 from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.dynamics.loops.constrained_dynamics import constrained_dynamics, loop_jacobian
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
-from spatialops.errors import AssetError
 from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
@@ -156,19 +150,11 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     todo = _loop_tasks() if loop_only else tasks()
     for _, compile_it in _with_bar(todo) if progress else todo:
         compile_it()
-    _write(_mark(loop_only))
+    leave_mark(loop_only)
     folder = cache.cache_directory()
     if folder is not None:
         forget_unused(folder)
     return len(todo)
-
-
-def is_warm(*, loop_only: bool = False) -> bool:
-    """Whether `precompile` has nothing to do."""
-    if numba.config.DISABLE_JIT or shipped_code.library() is not None:
-        return True
-    marks = [_mark(), _mark(True)] if loop_only else [_mark()]
-    return any(mark is not None and mark.exists() for mark in marks)
 
 
 def tasks() -> list[Task]:
@@ -181,6 +167,7 @@ def _tasks_of(shared: _Shared) -> list[Task]:
     return [
         ("second process", partial(BESIDE.begin, shared.name)),
         *shared.forwards(),
+        ("parts of the other process", shared.wait),
         ("stepping loop", lambda: shared.simulator.run(duration=1e-3)),
     ]
 
@@ -263,11 +250,17 @@ class _Shared:
         One process goes through each from its beginning, the other from its end.
     name : str
         By which the other process finds the same.
+    parts : list of Apart
+        Kernels in the lists that neither process waits for while others are left.
+    after : list of Task
+        What the other process does at last, alone.
     """
 
     simulator: Simulator
     lists: list[list[Task]]
     name: str
+    parts: list[Apart]
+    after: list[Task] = field(default_factory=list)
 
     @classmethod
     def everything(cls) -> _Shared:
@@ -278,24 +271,56 @@ class _Shared:
             ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
             ("commands", lambda: _commanded(simulator)),  # the longest: begun as early as can be
         ]
-        parts = [task for part in _part_tasks(simulator, whole=True) for task in part]
-        lists = [[*_dynamics_tasks(), *parts], [*_contact_tasks(), *made_of_it]]
-        return cls(simulator, lists, "everything")
+        parts = [part for some in _parts(simulator, whole=True) for part in some]
+        lists = [[*_dynamics_tasks(), *_part_tasks(parts)], [*_contact_tasks(), *made_of_it]]
+        return cls(simulator, lists, "everything", parts)
 
     @classmethod
     def loop_alone(cls) -> _Shared:
         simulator = _small()
-        return cls(simulator, _part_tasks(simulator, whole=False), LOOP)
+        lists = _parts(simulator, whole=False)
+        parts = [part for some in lists for part in some]
+        return cls(simulator, list(map(_part_tasks, lists)), LOOP, parts)
+
+    @classmethod
+    def loop_and_pictures(cls) -> _Shared:
+        """Also what commands draw with, while the first process simulates."""
+        return replace(cls.loop_alone(), name=LOOP_AND_PICTURES, after=_picture_tasks())
 
     def forwards(self) -> list[Task]:
         return [task for part in self.lists for task in part]
 
     def backwards(self) -> list[Task]:
-        return [task for part in self.lists for task in reversed(part)]
+        return [*(task for part in self.lists for task in reversed(part)), *self.after]
+
+    def wait(self) -> None:
+        """Have all parts, also those that the other process is at, or has made."""
+        for part in self.parts:
+            part.compile()
 
 
-def _part_tasks(simulator: Simulator, *, whole: bool) -> list[list[Task]]:
-    return [[(part.label, part.compile) for part in parts] for parts in _parts(simulator, whole)]
+def _part_tasks(parts: list[Apart]) -> list[Task]:
+    return [(part.label, partial(_compile_free, part)) for part in parts]
+
+
+def _compile_free(part: Apart) -> None:
+    """Compile a part, unless another process has made it, or is at it."""
+    arguments = part.expected()
+    if part.kernel._cache.is_free(arguments, part.kernel.targetctx):
+        part.compile_for(arguments)
+
+
+def _picture_tasks() -> list[Task]:
+    """In the order in which figures of a run need them."""
+    example = pendulum(3)
+    model = example.model
+    q, v = example.state.q, example.state.v
+    nodes = [Node("link3")]
+    return [
+        ("positions of nodes", lambda: node_positions(model, q, nodes)),
+        ("velocities of nodes", lambda: node_velocities(model, q, v, nodes)),
+        ("poses of bodies", lambda: body_poses(model, q)),
+    ]
 
 
 def _parts(simulator: Simulator, whole: bool) -> list[list[Apart]]:
@@ -350,28 +375,3 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
         for label, compile_it in bar:
             bar.set_postfix_str(label, refresh=pause < 1.0)
             yield label, compile_it
-
-
-def _mark(loop_only: bool = False) -> Path | None:
-    """File that says that these sources are compiled for this interpreter and processor."""
-    tools = f"{platform.python_version()} {numba.__version__} {_processor()}"
-    made_of = f"{tools} {sources_digest(Path(__file__).parent)}"
-    folder = cache.cache_directory()
-    name = (
-        f"{'loop' if loop_only else 'complete'}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
-    )
-    return None if folder is None else folder / name
-
-
-def _processor() -> str:
-    from llvmlite import binding
-
-    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
-
-
-def _write(mark: Path | None) -> None:
-    """Put the mark in place in one step; a place that cannot be written only costs time later."""
-    if mark is None:
-        return
-    with contextlib.suppress(AssetError):
-        save_bytes(mark, b"all kernels compiled\n")

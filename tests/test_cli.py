@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from matplotlib.figure import Figure
 
-from spatialops import cli, precompile
+from spatialops import _marks, cli, precompile
+from spatialops._compile.beside import BESIDE, LOOP_AND_PICTURES
 from spatialops.cli import runs
 from spatialops.errors import ContactError
 from spatialops.simulation.records.loading import load_record
@@ -40,7 +41,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process, with the kernels compiled as they are needed."""
-    monkeypatch.setattr(precompile, "is_warm", lambda **_: True)
+    monkeypatch.setattr(_marks, "is_warm", lambda **_: True)
     # click before 8.2 mixes the two streams unless told otherwise.
     options: dict[str, Any] = (
         {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
@@ -254,7 +255,9 @@ def test_precompile_reports(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cold_kernels_are_announced(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precompile, "is_warm", lambda **_: False)
+    begun: list[str] = []
+    monkeypatch.setattr(_marks, "is_warm", lambda **_: False)
+    monkeypatch.setattr(BESIDE, "begin", begun.append)
     monkeypatch.setattr(precompile, "precompile", lambda **_: 3)
 
     def stop(*_: Any, **__: Any) -> None:
@@ -262,6 +265,7 @@ def test_cold_kernels_are_announced(run: Run, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Simulator, "run", stop)
     assert "Compiling the kernels" in run(*SHORT).stderr
+    assert begun == [LOOP_AND_PICTURES] * 2  # before this process has read its modules, and after
 
 
 def test_bench_has_its_own_help(run: Run) -> None:
@@ -369,7 +373,7 @@ def test_simulate_drops_a_robot(run: Run, robot: Path, tmp_path: Path) -> None:
 @pytest.mark.compiled
 def test_real_process(tmp_path: Path) -> None:
     # Only what this run needs is compiled, and only where it is not yet.
-    code = "import spatialops.precompile as p; p.is_warm = lambda **_: True; "
+    code = "import spatialops._marks as m; m.is_warm = lambda **_: True; "
     code += "from spatialops.cli import main; main(prog_name='spatialops')"
     command = [sys.executable, "-c", code, *SHORT, "--json", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

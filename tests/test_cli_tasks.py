@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from spatialops import cli, precompile
+from spatialops import _marks, cli
 from spatialops.cli.task import _figures
 from spatialops.simulation.records.loading import load_record
 from spatialops.view.task import FIGURES
@@ -16,7 +16,7 @@ from spatialops.view.task import FIGURES
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(precompile, "is_warm", lambda **_: True)
+    monkeypatch.setattr(_marks, "is_warm", lambda **_: True)
     return lambda *arguments: CliRunner().invoke(cli.main, list(arguments))
 
 

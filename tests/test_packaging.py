@@ -150,6 +150,15 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
     assert f'version: "{PROJECT["version"]}"' in recipe
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_make_installs_what_the_package_asks_for(tmp_path: Path) -> None:
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    subprocess.run(["make", "--silent", "build/needs.txt"], cwd=tmp_path, check=True)
+    lines = (tmp_path / "build" / "needs.txt").read_text().splitlines()
+    assert lines == PROJECT["dependencies"]
+
+
 def test_workflows_run_what_there_is() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     workflows = list((ROOT / ".github" / "workflows").glob("*.yml"))

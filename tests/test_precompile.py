@@ -11,9 +11,9 @@ from typing import Any
 import numba
 import pytest
 
-from spatialops import precompile
+from spatialops import _marks, precompile
 from spatialops._compile import beside, cache
-from spatialops._compile.beside import LOOP
+from spatialops._compile.beside import LOOP, LOOP_AND_PICTURES
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_another_processor_compiles_again(
     calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     precompile.precompile(progress=False)
-    monkeypatch.setattr(precompile, "_processor", lambda: "another one")
+    monkeypatch.setattr(_marks, "_processor", lambda: "another one")
     assert not precompile.is_warm()
 
 
@@ -64,9 +64,9 @@ def test_another_clone_of_the_same_sources_has_nothing_to_do(
     calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = tmp_path.with_name("clone") / "spatialops"
-    shutil.copytree(Path(precompile.__file__).parent, clone, copy_function=shutil.copyfile)
+    shutil.copytree(Path(_marks.__file__).parent, clone, copy_function=shutil.copyfile)
     precompile.precompile(progress=False)
-    monkeypatch.setattr(precompile, "__file__", str(clone / "precompile.py"))
+    monkeypatch.setattr(_marks, "__file__", str(clone / "_marks.py"))
     assert precompile.is_warm()
     with open(clone / "errors.py", "a") as file:
         file.write("# more\n")
@@ -95,7 +95,7 @@ def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: P
 def test_the_stages_of_the_loop_are_found() -> None:
     labels = [label for label, _ in precompile.tasks()]
     last = ["watched steps", "batches", "eight at once", "commands"]
-    assert labels[-5:] == [*last, "stepping loop"]
+    assert labels[-6:] == [*last, "parts of the other process", "stepping loop"]
     assert {
         "Newton-Euler",
         "articulated body",
@@ -123,15 +123,17 @@ def test_two_processes_go_through_each_list_from_both_ends(
         [(name, lambda name=name: done.append(name)) for name in names] for names in ("abc", "de")
     ]
     simulator: Any = SimpleNamespace(run=lambda duration: done.append("loop"))
-    shared = precompile._Shared(simulator, lists, "everything")
+    part: Any = SimpleNamespace(compile=lambda: done.append("part"))
+    last: list[Any] = [("last", lambda: done.append("last"))]
+    shared = precompile._Shared(simulator, lists, "everything", [part], last)
     monkeypatch.setattr(precompile.BESIDE, "begin", begun.append)
     for _, compile_it in precompile._tasks_of(shared):
         compile_it()
-    assert (begun, done) == (["everything"], [*"abcde", "loop"])
+    assert (begun, done) == (["everything"], [*"abcde", "part", "loop"])
     done.clear()
     monkeypatch.setattr(precompile._Shared, "everything", lambda: shared)
     precompile.compile_beside("everything")
-    assert done == [*"cbaed"]
+    assert done == [*"cbaed", "last"]
 
 
 def test_the_second_process_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +145,25 @@ def test_the_second_process_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_tasks_have_names_of_their_own() -> None:
-    for shared in (precompile._Shared.everything(), getattr(precompile._Shared, LOOP)()):
-        labels = [label for label, _ in shared.forwards()]
+    for name in ("everything", LOOP, LOOP_AND_PICTURES):
+        labels = [label for label, _ in getattr(precompile._Shared, name)().backwards()]
         assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("free", [True, False])
+def test_what_another_process_is_at_is_left_to_it(free: bool) -> None:
+    done: list[object] = []
+    kept = SimpleNamespace(is_free=lambda arguments, context: free)
+    part: Any = SimpleNamespace(
+        expected=lambda: ("kinds",),
+        compile_for=done.append,
+        kernel=SimpleNamespace(_cache=kept, targetctx=None),
+    )
+    precompile._compile_free(part)
+    assert done == ([("kinds",)] if free else [])
+
+
+def test_what_is_drawn_comes_after_the_loop() -> None:
+    labels = [label for label, _ in precompile._picture_tasks()]
+    assert labels == ["positions of nodes", "velocities of nodes", "poses of bodies"]

@@ -24,6 +24,9 @@ SWITCH = "SPATIALOPS_COMPILE_BESIDE"
 LOOP = "loop_alone"
 """What most steps are made of, in `spatialops.precompile`."""
 
+LOOP_AND_PICTURES = "loop_and_pictures"
+"""And what is drawn of them."""
+
 _HELPER = "helper"  # of which processes that share a folder have one
 _TOLD = "import sys; sys.path[:] = {path}; from spatialops._compile.beside import serve; serve()"
 _DOES = "from spatialops.precompile import compile_beside; compile_beside({tasks!r})"

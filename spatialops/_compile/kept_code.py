@@ -99,6 +99,17 @@ class KeptCode(_Cache):  # type: ignore[misc]
         turns_in(path.parent).wait_for(path.name)
         return unsealed(path)
 
+    def is_free(self, sig: CompilerObject, target_context: CompilerObject) -> bool:
+        """Whether the code is to be made and nobody is at it: not whether it can be trusted."""
+        if self._folder is None:
+            return True
+        path = self.path(sig, target_context.codegen())
+        turns = turns_in(path.parent)
+        free = not path.exists() and turns.take(path.name)
+        if free:
+            turns.give_back(path.name)
+        return free
+
     def end_turn(self) -> None:
         """Nobody need wait any longer: the code is there, or there will be none."""
         if self._turn is not None:

@@ -11,6 +11,7 @@ from spatialops.cli.options import json_option, no_progress, out_option
 from spatialops.cli.output import finished_files, print_json
 from spatialops.cli.runs import (
     INTEGRATORS,
+    begin_beside,
     print_summary,
     run_summary,
     timed_run,
@@ -83,6 +84,7 @@ def pendulum(
     and start 45 degrees to the left at 1 rad/s. With --out, writes record.npz, motion.png,
     frames.png, energy.png, contacts.png and replay.html (open it in a browser).
     """
+    begin_beside()
     from spatialops.contact.formulations.operational_space import OperationalSpace
     from spatialops.models.pendulum import pendulum as model
     from spatialops.simulation.simulator import Simulator

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spatialops.simulation.plain_data import PlainData
-
 if TYPE_CHECKING:
+    from spatialops.simulation.plain_data import PlainData
     from spatialops.simulation.records.record import Record
     from spatialops.simulation.simulator import Simulator
 
@@ -19,13 +18,27 @@ INTEGRATORS = ("moreau", "semi-implicit", "rk4")
 KINDS = ("motion", "height", "frames", "energy", "contacts", "forces")
 
 
-def warm_up(progress: bool) -> None:
-    """Have the stepping loop compiled and say so where it takes a while."""
-    from spatialops.precompile import is_warm
-    from spatialops.precompile import precompile as compile_all
+def begin_beside() -> bool:
+    """Whether the stepping loop is to be compiled; a second process begins with it at once.
+
+    That reads its modules while this one reads its own.
+    """
+    from spatialops._marks import is_warm
 
     if is_warm(loop_only=True):
+        return False
+    from spatialops._compile.beside import BESIDE, LOOP_AND_PICTURES
+
+    BESIDE.begin(LOOP_AND_PICTURES)
+    return True
+
+
+def warm_up(progress: bool) -> None:
+    """Have the stepping loop compiled and say so where it takes a while."""
+    if not begin_beside():
         return
+    from spatialops.precompile import precompile as compile_all
+
     click.echo("Compiling the kernels: once for this version, a few minutes.", err=True)
     begin = time.perf_counter()
     compile_all(progress=progress, loop_only=True)

@@ -17,7 +17,14 @@ from spatialops.cli.options import (
     packages_option,
 )
 from spatialops.cli.output import finished_files, print_json
-from spatialops.cli.runs import print_summary, run_summary, timed_run, warm_up, write_all
+from spatialops.cli.runs import (
+    begin_beside,
+    print_summary,
+    run_summary,
+    timed_run,
+    warm_up,
+    write_all,
+)
 
 if TYPE_CHECKING:
     from spatialops.simulation.scene.loader import LoadedScene
@@ -107,6 +114,7 @@ def simulate(
 
     The root of a URDF is set free; a MJCF file says itself what is. Joints stop at their limits.
     """
+    begin_beside()
     from spatialops.simulation.simulator import Simulator
 
     scene = dropped_scene(

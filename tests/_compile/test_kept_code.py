@@ -215,6 +215,23 @@ def test_what_another_process_compiles_is_waited_for(
     assert path.read_bytes()
 
 
+def test_a_kernel_is_free_until_it_is_there_or_another_process_is_at_it(
+    fresh, tmp_path: Path
+) -> None:
+    compiled = fresh()
+    arguments, context = (types.Array(types.float64, 1, "C"),), compiled.targetctx
+    path = compiled._cache.path(arguments, context.codegen())
+    for _ in range(2):  # asking takes no turn
+        assert compiled._cache.is_free(arguments, context)
+    with OtherTurn(tmp_path, path.name) as other:
+        assert other.has_it
+        assert not compiled._cache.is_free(arguments, context)
+    path.write_bytes(b"")
+    assert not compiled._cache.is_free(arguments, context)
+    nowhere = kept_code.KeptCode(add_twice, None, {})
+    assert nowhere.is_free(arguments, context)
+
+
 def test_a_kernel_that_cannot_be_compiled_keeps_nobody_waiting(tmp_path: Path) -> None:
     def fails(values):
         return values + no_such_name  # noqa: F821

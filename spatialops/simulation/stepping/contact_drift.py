@@ -190,7 +190,7 @@ def is_dragged(t: Tables, i: int) -> bool:
     return t.control[at.LAW] == VISCOUS and t.floats[i, col.MU] != math.inf
 
 
-@merged
+@inlined
 def add_drift(t: Tables) -> None:
     """Add drifts, and what gaps leave free, to the velocities of the problem."""
     for i in range(t.control[at.ACTING]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.references import refer
 from spatialops._compile.stage import stage
 from spatialops.collision import _layout as col
@@ -80,7 +80,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
 
 
-@merged
+@inlined
 def take_the_best(t: Tables, warm: bool) -> None:
     """Take the best answer to a problem that nothing in the loop solves, where it is accepted.
 
@@ -162,7 +162,7 @@ def put_lcp(t: Tables) -> None:
             t.b[n - m + i] += t.monitor[at.SCALE] * t.dry[i]
 
 
-@merged
+@inlined
 def take_over(t: Tables) -> None:
     """The forces of the step before hold, `still_holds` has seen: they are those of this one."""
     t.control[at.CODE] = 0

@@ -159,9 +159,15 @@ def drop_locked(t: Tables) -> bool:
         t.control[at.ACTING] = kept
         t.control[at.MOMENTS] = 0
         t.control[at.TURNED] = 0
-        put_acting_rows(t)
-        put_squares(t)
+        put_kept_rows(t)
     return kept < m
+
+
+@stage
+def put_kept_rows(t: Tables) -> None:
+    """Rows and squares anew of the contacts that are left, which most problems never need."""
+    put_acting_rows(t)
+    put_squares(t)
 
 
 @inlined
@@ -253,7 +259,7 @@ def turn_rows(t: Tables, i: int, before: Vec3) -> None:
         t.contact_parts[3 * i + 2, j] = c * across - s * along
 
 
-@merged
+@inlined
 def put_speeds(t: Tables) -> None:
     """Velocities of the acting contacts that DV gives them, along frames that follow their slip."""
     nv = t.v.size
@@ -267,7 +273,7 @@ def put_speeds(t: Tables) -> None:
     complete_speeds(t)
 
 
-@merged
+@inlined
 def leave_out(t: Tables) -> None:
     """Contacts that nothing can move, and velocities that are roundings."""
     if drop_locked(t):
@@ -288,7 +294,7 @@ def drop_roundings(t: Tables, v: Array) -> None:
             t.u[i] = 0.0
 
 
-@merged
+@inlined
 def complete_speeds(t: Tables) -> None:
     """What joints' dry friction can do, and what drift and gaps add to the contacts' velocities."""
     if has_joints(t):

@@ -8,7 +8,7 @@ through.
 
 from __future__ import annotations
 
-from spatialops._compile.jit import merged
+from spatialops._compile.jit import inlined, merged
 from spatialops._compile.references import refer
 from spatialops._compile.stage import entered, stage
 from spatialops._layout import OK
@@ -142,7 +142,7 @@ def ask(t: Tables, next_stage: int) -> int:
     return ASK
 
 
-@merged
+@inlined
 def answer(t: Tables) -> int:
     """Solve the prepared problem, or return for it.
 
@@ -178,7 +178,7 @@ def halve(t: Tables) -> bool:
     return True
 
 
-@merged
+@inlined
 def begin_step(t: Tables) -> int:
     """See to room in the record and to contacts at the present state.
 
@@ -214,7 +214,7 @@ def begin_step(t: Tables) -> int:
     return GO_ON
 
 
-@merged
+@inlined
 def begin_impact(t: Tables) -> int:
     """Compression of touching contacts that approach fast; without any, on to the smooth part."""
     if impact_waits(t):

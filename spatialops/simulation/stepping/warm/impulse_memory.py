@@ -12,7 +12,7 @@ as could act.
 
 from __future__ import annotations
 
-from spatialops._compile.jit import merged
+from spatialops._compile.jit import inlined, merged
 from spatialops.algebra.vectors import dot, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
@@ -47,7 +47,7 @@ def unit_of(t: Tables, i: int) -> float:
     return spin_unit(t) if t.ints[i, col.CONTACT_PAIR] < 0 else 1.0
 
 
-@merged
+@inlined
 def load_impulses(t: Tables) -> int:
     """Impulses that the last forces would have in this piece; how many contacts have any."""
     known = 0
@@ -68,7 +68,7 @@ def load_impulses(t: Tables) -> int:
     return known
 
 
-@merged
+@inlined
 def store_impulses(t: Tables) -> None:
     """Keep the forces of the acting contacts for this step and the next."""
     last, s = -1, -1
@@ -95,7 +95,7 @@ def keep_forces(t: Tables) -> None:
         t.memory[remembered(t, i), at.MEMORY_STEP] = t.control[at.STEP] + 1
 
 
-@merged
+@inlined
 def block_for(t: Tables, i: int) -> int:
     """First of as many rows as the pair of acting contact i, its first one, has contacts."""
     p = t.ints[i, col.CONTACT_PAIR]
