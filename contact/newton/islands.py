@@ -67,6 +67,7 @@ class Islands(NamedTuple):
     moments: IntArray  # (m,) owners of the moments of the island
     places: IntArray  # (m, PLACE_COLUMNS) of the island
     trees: IntArray  # (n + 1,)
+    statuses: IntArray  # (m,) of the island
 
 
 def new_buffers(room: NewtonRoom) -> Buffers:
@@ -76,7 +77,7 @@ def new_buffers(room: NewtonRoom) -> Buffers:
     return Buffers(
         np.zeros(ints, dtype=np.int64),
         aligned(1, floats)[0],
-        np.zeros(4 * n + 3 + (3 + PLACE_COLUMNS) * m, dtype=np.int64),
+        np.zeros(4 * n + 3 + (4 + PLACE_COLUMNS) * m, dtype=np.int64),
         np.zeros(room.entries + 9 * m),
         *new_blocks(room),
     )
@@ -111,6 +112,7 @@ def islands_in(ints: IntArray, n: int, m: int) -> Islands:
         ints[b + 2 * m : c],
         matrix(ints, c, m, PLACE_COLUMNS),
         ints[d : d + n + 1],
+        ints[d + n + 1 : d + n + 1 + m],
     )
 
 
@@ -234,6 +236,7 @@ def solve_island(
             rows.corners,
             rows.law,
             islands.moments[: put_moments(rows, members, islands)],
+            islands.statuses[: count if rows.statuses.size > 0 else 0],
         )
     )
     own = floats[size + 3 * count : size + 6 * count]
@@ -257,6 +260,8 @@ def solve_island(
     for c in range(count):
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]
+    for c in range(island.statuses.size):
+        rows.statuses[members[c]] = island.statuses[c]
     return iterations, residual
 
 
@@ -327,6 +332,8 @@ def copy_contacts(
             island.u[3 * c + j], own[3 * c + j] = rows.u[3 * i + j], p[3 * i + j]
         island.friction[c], island.prior[c] = rows.friction[i], rows.prior[i]
         island.dry[c] = rows.dry[i]
+    for c in range(island.statuses.size):
+        island.statuses[c] = rows.statuses[members[c]]
 
 
 @kernel

@@ -21,6 +21,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.central import AIM, Aim, central_impulses
+from spatialops.contact.newton.known_statuses import keep_statuses
 from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch, contacts_of
 from spatialops.contact.rows import START, width_of
 
@@ -49,6 +50,8 @@ def impulses_of_law(
         found = without_wedges(rows, fastest, aim, found, p, scratch)
     if rows.law == at.NO_SLIP:
         put_states(rows, _HELD)
+    if rows.law == at.POLYGON and found[1] <= aim.tolerance:
+        keep_statuses(rows, scratch)
     return found
 
 

@@ -21,6 +21,7 @@ from spatialops.contact.newton.active_rows import (
     gather_rows,
     solve_rows,
 )
+from spatialops.contact.newton.known_statuses import begin_statuses
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding, speed_scale
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
@@ -100,6 +101,8 @@ def proximal_steps(
             if residual <= _SHARP:
                 return iteration, residual
         news = find_statuses(rows, eps, share, p, scratch)
+        if iteration == 0 and warm and limits[2]:
+            begin_statuses(rows, p, scratch)
         if iteration > 0 and residual <= tolerance and news == at.CHANGED and not limits[2]:
             return iteration, residual
         if iteration > 0 and news == at.REPEATED:

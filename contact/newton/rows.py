@@ -50,6 +50,8 @@ class ContactRows(NamedTuple):
     law: int  # of friction
     # (k,) of the last k, which are moments: the contacts that they belong to
     owners: IntArray = np.zeros(0, dtype=np.int64)
+    # (m,) to begin with, then those of the answer, see `known_statuses`; -1: unknown; or none
+    statuses: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Problem(NamedTuple):

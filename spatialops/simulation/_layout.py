@@ -98,7 +98,8 @@ MEMORY_PAIR = 0
 MEMORY_FEATURE_A = 1
 MEMORY_FEATURE_B = 2
 MEMORY_STEP = 3
-MEMORY_COLUMNS = 4
+MEMORY_STATUSES = 4  # of their last problem
+MEMORY_COLUMNS = 5
 
 PIVOTED_AT_MOST = 64  # contacts of a problem that Lemke's method is given, whose tableau is dense
 

@@ -179,6 +179,7 @@ def _problem(scene: Scene, m: int, n_f: int) -> Parts:
         "prior": np.zeros(m),
         "dry": np.zeros(m),
         "friction": np.zeros(m),
+        "statuses": np.zeros(m, dtype=np.int64),
         "owners": _integers(m),
         "impulses": np.zeros(3 * m),
         "stored": np.zeros(3 * m),

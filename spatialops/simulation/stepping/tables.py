@@ -94,6 +94,7 @@ class Tables(NamedTuple):
     covers: Array
     friction: Array  # of the contacts of the problem
     owners: IntArray  # contacts that the moments among them belong to
+    statuses: IntArray  # who of them presses, sticks or slides
     newton_ints: IntArray  # what the loop's solver works in
     newton_floats: Flat
     island_ints: IntArray
@@ -132,8 +133,9 @@ def rows_of(t: Tables, m: int) -> ContactRows:
     L = SparseRows(t.entries, t.places[:m])
     prior, dry = t.prior[:m], t.dry[:m]
     u, friction = t.u[: 3 * m], t.friction[:m]
-    owners = t.owners[: t.control[at.MOMENTS]]
-    return ContactRows(L, t.trees, u, friction, prior, dry, t.facets, t.control[at.LAW], owners)
+    owners, law = t.owners[: t.control[at.MOMENTS]], t.control[at.LAW]
+    statuses = t.statuses[:m]
+    return ContactRows(L, t.trees, u, friction, prior, dry, t.facets, law, owners, statuses)
 
 
 @merged

@@ -57,6 +57,7 @@ def solve_central(
         newton.corners,
         which,
         newton.trees[:0],
+        newton.trees[:0],
     )
     sharp = TOLERANCE if which == law.POLYGON else POLISHED
     limit = SHARPER * TOLERANCE if which == law.CONE else TOLERANCE

@@ -54,8 +54,10 @@ def load_impulses(t: Tables) -> int:
     for i in range(t.control[at.ACTING]):
         s = remembered(t, i)
         force = (0.0, 0.0, 0.0)
+        t.statuses[i] = -1
         if s >= 0:
             known += 1
+            t.statuses[i] = t.memory[s, at.MEMORY_STATUSES]
             force = scaled(t.monitor[at.PIECE] / unit_of(t, i), vec3(t.forces, s, 0))
             if not of_joint(t, t.ints[i, col.CONTACT_PAIR]):
                 force = (
@@ -86,6 +88,7 @@ def store_impulses(t: Tables) -> None:
         t.memory[s, at.MEMORY_FEATURE_A] = t.ints[i, col.CONTACT_FEATURE_A]
         t.memory[s, at.MEMORY_FEATURE_B] = t.ints[i, col.CONTACT_FEATURE_B]
         t.memory[s, at.MEMORY_STEP] = t.control[at.STEP] + 1
+        t.memory[s, at.MEMORY_STATUSES] = t.statuses[i]
 
 
 @merged

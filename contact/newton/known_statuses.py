@@ -1,0 +1,68 @@
+"""Statuses that a problem begins with: those that the answer of the step before had.
+
+Impulses of a step before have not answered the new velocities yet, so that statuses of p - r v are
+those of all that joint forces and weight ask for: of 24 contacts on which a chain crawls 66 rows
+seem to be held where 51 are, and what that leads to is off by a hundred times. What presses, sticks
+or slides seldom changes from step to step. Directions of sliding are those of the impulses, since
+tangents turn.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.residual import along
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.statuses import put_limit, put_status
+
+
+@kernel
+def begin_statuses(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
+    """Known statuses in the place of those found, of impulses p of the step before."""
+    sides = rows.corners.shape[0]
+    for i in range(rows.statuses.size if rows.law == at.POLYGON else 0):
+        known, parts = rows.statuses[i], scratch.status[i, at.PARTS]
+        j = 3 * i
+        tangent = known >> 1 & 3
+        line = not parts & at.HAS_SECOND
+        slides = tangent == at.AT_CORNER or tangent == at.AT_SIDE
+        still = slides and p[j + 1] == 0.0 and p[j + 2] == 0.0
+        if known < 0 or still or (line and tangent == at.AT_SIDE):
+            continue
+        normal = known & 1 if parts & at.HAS_NORMAL else at.OPEN
+        side = 0
+        if not parts & at.HAS_FIRST:
+            tangent = at.FREE
+        elif slides and line:
+            side = 0 if p[j + 1] > 0.0 else sides // 2
+        elif slides:
+            side = facing(rows.corners, tangent, p[j + 1], p[j + 2])
+        put_status(scratch.status, i, normal, tangent, side)
+        put_limit(rows, scratch, i, tangent, side)
+
+
+@inlined
+def facing(corners: Array, tangent: int, x: float, y: float) -> int:
+    """The corner, or side, that (x, y) points to."""
+    best, most = 0, 0.0
+    sides = corners.shape[0]
+    for k in range(sides):
+        toward = along(corners, k, x, y)
+        if tangent == at.AT_SIDE:
+            toward += along(corners, k + 1 if k + 1 < sides else 0, x, y)
+        if toward > most:
+            best, most = k, toward
+    return best
+
+
+@kernel
+def keep_statuses(rows: ContactRows, scratch: NewtonScratch) -> None:
+    """Statuses of the answer, for the next step; those given where they did not need to be found.
+
+    Normals are the first bit, and tangents the two behind it.
+    """
+    for i in range(rows.statuses.size):
+        tangent = scratch.status[i, at.TANGENT]
+        if tangent != at.UNKNOWN:
+            rows.statuses[i] = scratch.status[i, at.NORMAL] + 2 * tangent
