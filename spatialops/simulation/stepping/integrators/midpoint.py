@@ -153,7 +153,10 @@ def moved_by_round(
 
 @merged
 def allowed(t: Tables, size: float, gain: float) -> float:
-    """Square of what dv may be off, beside `size`, that of the velocities; a round gains so much."""
+    """Square of what dv may be off, beside `size`, that of the velocities.
+
+    A round makes what is off `gain` times as large.
+    """
     least = t.settings[at.SETTLED] * t.settings[at.SETTLED] * size
     for k in range(t.v.size):
         if t.tau[k] != 0.0:

@@ -11,9 +11,9 @@ links that whirls: 7, at which one evaluation settles a step that takes three wi
 low ones where forces jump.
 
 Where lengths differ, a straight line between the middles of steps of lengths s, s1, s2 has to do,
-d_0 + d_1 (s + s1) / (s1 + s2), and d_0 alone far from them. Linear accelerations of free bodies are kept in world axes, which
-do not turn. An impact ends what came before it. Only how fast the middle velocity is found depends
-on the past, not where.
+d_0 + d_1 (s + s1) / (s1 + s2), and d_0 alone far from them. Linear accelerations of free bodies are
+kept in world axes, which do not turn. An impact ends what came before it. Only how fast the middle
+velocity is found depends on the past, not where.
 """
 
 from __future__ import annotations
