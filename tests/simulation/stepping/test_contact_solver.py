@@ -1,5 +1,7 @@
 """The loop's own solver where the central answer fails: who answers instead, and that is said."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -90,9 +92,17 @@ def test_a_pile_goes_on_with_the_best_answer_where_it_may(
 @pytest.mark.compiled
 def test_a_wall_that_buckles_is_not_left_to_slow_solvers_under_a_warning():
     time = so.TimeStepping(tolerance=1e-12)
-    simulator = so.Simulator(collapsing_wall(20).scene, dt=3e-3, certify="warn", time=time)
-    with pytest.warns(UserWarning, match="certificate failed"):
-        record = simulator.run(duration=0.25)
-    assert record.metadata["solver_fallbacks"] == 0
-    assert record.metadata["pivoted"] > 0
-    assert 1e-12 < record.residuals.max() <= 1e-6
+    told, pivoted = 0, 0
+    for dt in (1e-3, 1.5e-3, 2e-3, 2.5e-3):  # which steps are not solved is a matter of roundings
+        simulator = so.Simulator(collapsing_wall(20).scene, dt=dt, certify="warn", time=time)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            record = simulator.run(duration=0.3)
+        failures = [w for w in caught if "certificate failed" in str(w.message)]
+        assert record.metadata["solver_fallbacks"] == 0
+        assert bool(failures) == (record.residuals.max() > 1e-12)
+        assert record.residuals.max() <= 1e-6
+        told += len(failures)
+        pivoted += record.metadata["pivoted"]
+    assert told > 0
+    assert pivoted > 0
