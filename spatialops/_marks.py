@@ -19,28 +19,33 @@ def is_warm(*, loop_only: bool = False) -> bool:
     """Whether `precompile` has nothing to do."""
     if numba.config.DISABLE_JIT or shipped_code.library() is not None:
         return True
-    marks = [_mark(), _mark(True)] if loop_only else [_mark()]
-    return any(mark is not None and mark.exists() for mark in marks)
+    folder = cache.cache_directory()
+    if folder is None:
+        return False
+    made_of = _made_of()
+    kinds = (False, True) if loop_only else (False,)
+    return any((folder / _name(made_of, kind)).exists() for kind in kinds)
 
 
 def leave_mark(loop_only: bool) -> None:
     """Put the mark in place in one step; a place that cannot be written only costs time later."""
-    mark = _mark(loop_only)
-    if mark is None:
+    folder = cache.cache_directory()
+    if folder is None:
         return
     with contextlib.suppress(AssetError):
-        save_bytes(mark, b"all kernels compiled\n")
+        save_bytes(folder / _name(_made_of(), loop_only), b"all kernels compiled\n")
 
 
-def _mark(loop_only: bool = False) -> Path | None:
-    """File that says that these sources are compiled for this interpreter and processor."""
+def _made_of() -> str:
+    """What these sources are compiled by and for, and all of their text, which is read for it."""
     tools = f"{platform.python_version()} {numba.__version__} {_processor()}"
-    made_of = f"{tools} {sources_digest(Path(__file__).parent)}"
-    folder = cache.cache_directory()
-    name = (
-        f"{'loop' if loop_only else 'complete'}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
-    )
-    return None if folder is None else folder / name
+    return f"{tools} {sources_digest(Path(__file__).parent)}"
+
+
+def _name(made_of: str, loop_only: bool) -> str:
+    """The file that says that it is compiled."""
+    kind = "loop" if loop_only else "complete"
+    return f"{kind}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
 
 
 def _processor() -> str:
