@@ -35,10 +35,15 @@ from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
-from spatialops.collision.known_contacts import first_of_pair, keep_known, row_of_same
+from spatialops.collision.known_contacts import first_of_pair, keep_known
 from spatialops.contact.newton._layout import VISCOUS
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.arrivals import gap_at_start, is_late
+from spatialops.simulation.stepping.constraints.arrivals import (
+    gap_at_start,
+    is_late,
+    lateness,
+    row_before,
+)
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
 
@@ -120,12 +125,6 @@ def changes(t: Tables, i: int, j: int) -> bool:
     return j >= 0 and not is_late(t, i) and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]
 
 
-@inlined
-def row_before(t: Tables, i: int) -> int:
-    """The row of acting contact i as the piece began; negative: it was not seen then."""
-    return row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
-
-
 @kernel
 def rolls(t: Tables, begin: int, end: int) -> bool:
     """Whether motion alone turns the slips of a pair's contacts, all of which were there before."""
@@ -160,8 +159,7 @@ def put_late(t: Tables, i: int) -> None:
     """
     if t.control[at.SCHEME] != at.MOREAU:
         return
-    link = max(t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B])
-    rest = 0.5 * t.vectors[at.LATE, link]
+    rest = 0.5 * lateness(t, i)
     h = t.monitor[at.PIECE]
     left = gap_at_start(t, i) + (1.0 - rest) * h * t.floats[i, col.APPROACH]
     t.floats[i, col.OPEN] = left / (rest * h)

@@ -66,7 +66,7 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
 from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
 from spatialops.simulation.stepping.integrators.joint_forces import advance_elements
 from spatialops.simulation.stepping.integrators.midpoint import again
-from spatialops.simulation.stepping.integrators.past import forget_past, remember
+from spatialops.simulation.stepping.integrators.past import begin_after_impulse, remember
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.record_rows import (
     becomes_row,
@@ -257,8 +257,7 @@ def after_decompression(t: Tables) -> int:
         gain = finish_impulses(t)
     dv = t.vectors[at.DVC, :nv]
     t.control[at.STIRRED] = 1
-    forget_past(t)
-    t.control[at.PUSHES] = 1
+    begin_after_impulse(t)
     forget_momenta(t)
     apply_impulses(t, dv)
     copy_into(t.vectors[at.V_X, :nv], t.v)

@@ -214,12 +214,18 @@ def time_of_arrival(t: Tables, i: int) -> float:
 
 
 @inlined
+def row_before(t: Tables, i: int) -> int:
+    """The row of acting contact i as the piece began; negative: it was not seen then."""
+    return row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+
+
+@inlined
 def gap_at_start(t: Tables, i: int) -> float:
     """Gap of acting contact i as the piece began.
 
     That of the middle less h / 2 times its rate, where it was not seen then.
     """
-    j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+    j = row_before(t, i)
     if j >= 0:
         return t.before[j, col.KNOWN_GAP]
     return t.floats[i, col.GAP] - 0.5 * t.monitor[at.PIECE] * t.floats[i, col.APPROACH]
@@ -235,7 +241,14 @@ def arrives(t: Tables, i: int) -> bool:
 @inlined
 def is_late(t: Tables, i: int) -> bool:
     """Whether acting contact i is in an island in which something arrives."""
-    if not arrive_together(t):
-        return False
+    return lateness(t, i) > 0.0
+
+
+@inlined
+def lateness(t: Tables, i: int) -> float:
+    """Twice the share of the piece that the island of acting contact i has new velocities for.
+
+    Zero where nothing arrives in it.
+    """
     link = max(t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B])
-    return link >= 0 and t.vectors[at.LATE, link] > 0.0
+    return t.vectors[at.LATE, link] if arrive_together(t) and link >= 0 else 0.0

@@ -45,6 +45,13 @@ def forget_past(t: Tables) -> None:
     t.vectors[at.PUSHED_BEFORE : at.PUSHED_BEFORE + at.REMEMBERED] = 0.0
 
 
+@merged
+def begin_after_impulse(t: Tables) -> None:
+    """Motion is not smooth here, and contacts have pushed."""
+    forget_past(t)
+    t.control[at.PUSHES] = 1
+
+
 @kernel
 def turn_linear(tree: IntArray, q: Array, v: Array, to_world: bool) -> None:
     """Linear components of free bodies from body axes at `q` to world axes, or back, in place."""
@@ -73,8 +80,7 @@ def remember(t: Tables) -> None:
     """
     cut = t.monitor[at.PIECE] < (1.0 - EQUAL) * t.settings[at.DT]
     if cut and (arrive_together(t) or t.control[at.PIECES] == at.MAX_PIECES):
-        forget_past(t)
-        t.control[at.PUSHES] = 1
+        begin_after_impulse(t)
         return
     known = min(t.control[at.PAST] + 1, at.REMEMBERED) if is_equal(t) else 1
     if known != t.control[at.PAST]:
