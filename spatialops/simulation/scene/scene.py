@@ -342,17 +342,16 @@ class Scene:
 
     @property
     def least_width(self) -> float:
-        """Least half width of two shapes that might pass through each other, m.
+        """Least half width of two shapes that might pass through each other unseen, m.
 
-        Infinite where there are none.
+        Infinite where there are none. Depth in a half-space only grows, and spheres have bounds.
         """
         ints, floats = self.tables.ints, self.tables.floats
         a, b = self.pairs.T
-        spheres = (ints[a, col.GEOM_SHAPE] == col.SPHERE) & (
-            ints[b, col.GEOM_SHAPE] <= col.HALF_SPACE
-        )
+        kinds = ints[:, col.GEOM_SHAPE]
+        seen = (kinds[b] == col.HALF_SPACE) | ((kinds[a] == col.SPHERE) & (kinds[b] == col.SPHERE))
         widths = np.minimum(floats[a, col.GEOM_WIDTH], floats[b, col.GEOM_WIDTH])
-        return float(widths[~spheres].min(initial=col.INFINITE))
+        return float(widths[~seen].min(initial=col.INFINITE))
 
     def to_data(self) -> PlainData:
         """The geoms, closures and what pairs have, as plain data.

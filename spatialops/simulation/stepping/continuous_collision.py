@@ -12,7 +12,13 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel, merged
-from spatialops.collision._layout import GEOM_LINK, GEOM_WIDTH, INFINITE
+from spatialops.collision._layout import (
+    GEOM_LINK,
+    GEOM_SHAPE,
+    GEOM_WIDTH,
+    HALF_SPACE,
+    INFINITE,
+)
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -20,6 +26,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.contact_drift import was_slow
 from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.rest import flow_to_end
 
 HASTE = 1.1  # speeds within the piece may exceed those at both of its ends by so much
 MAX_ADVANCES = 200
@@ -29,7 +36,7 @@ MAX_ADVANCES = 200
 def may_cross(t: Tables) -> bool:
     """Whether some link moves so fast.
 
-    Where all shapes are spheres and half-spaces the width is infinite.
+    Where only spheres meet, or half-spaces are met, the width is infinite.
     """
     if t.settings[at.WIDTH] >= INFINITE:
         return False
@@ -53,7 +60,10 @@ def fastest(geom_ints: IntArray, geoms: Array, places: Array, work: Array) -> fl
 @merged
 def put_at(t: Tables, x: float) -> None:
     """Geoms and velocities at a fraction of the piece."""
-    flow_to(t, x)
+    if x == 1.0:
+        flow_to_end(t)
+    else:
+        flow_to(t, x)
     poses_kernel(t.tree, t.links, t.vectors[at.Q_X, : t.q.size], t.work)
     velocities_kernel(t.tree, t.links, t.vectors[at.V_X, : t.v.size], t.work)
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
@@ -63,11 +73,10 @@ def put_at(t: Tables, x: float) -> None:
 def first_crossing(t: Tables) -> float:
     """Fraction of the piece at which the first fast pair touches that was apart.
 
-    1 where none does. All bodies are put at the start and at the end of the piece once for as many
-    pairs as there is room for, whose speeds are those at both.
+    1 where none does. Bodies are at the end of the piece before and after; they are put at its
+    start and its end once for as many pairs as there is room for, whose speeds are those at both.
     """
     first = 1.0
-    put_at(t, 1.0)
     speed = fastest(t.geom_ints, t.geoms, t.centers, t.work)
     put_at(t, 0.0)
     speed = max(speed, fastest(t.geom_ints, t.geoms, t.centers, t.work))
@@ -95,7 +104,7 @@ def gather_pairs(t: Tables, begin: int, farthest: float) -> tuple[int, int]:
     room = min(t.lcp_ints.size, t.lcp_vectors.size)
     for p in range(begin, t.pairs.shape[0]):
         a, b = t.pairs[p, 0], t.pairs[p, 1]
-        if is_simple(t.geom_ints, a, b):
+        if is_simple(t.geom_ints, a, b) or t.geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
             continue
         if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) >= farthest or was_slow(t, p):
             continue

@@ -63,7 +63,7 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
     has_floating,
     put_right,
 )
-from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
+from spatialops.simulation.stepping.integrators.flow import smooth_step
 from spatialops.simulation.stepping.integrators.joint_forces import advance_elements
 from spatialops.simulation.stepping.integrators.midpoint import again
 from spatialops.simulation.stepping.integrators.past import begin_after_impulse, remember
@@ -83,7 +83,7 @@ from spatialops.simulation.stepping.time_of_impact import (
 )
 from spatialops.simulation.stepping.warm.rest import (
     begin_watching,
-    come_to_rest,
+    flow_to_end,
     move_state,
     note_rest,
     rests,
@@ -321,9 +321,7 @@ def move(t: Tables) -> int:
     q_x = t.vectors[at.Q_X, : t.q.size]
     v_x = t.vectors[at.V_X, : t.v.size]
     x = 1.0
-    flow_to(t, 1.0)
-    if t.control[at.ACTING] > 0 and not has_loops(t):
-        come_to_rest(t, q_x, v_x)
+    flow_to_end(t)
     t.control[at.SEEN] = detect_at(t, q_x, v_x, 0.0)
     if t.control[at.PIECES] < at.MAX_PIECES:
         if met_unforeseen(t):

@@ -88,9 +88,10 @@ def cut_at_crossing(t: Tables) -> float:
     Returns its fraction.
     """
     x = first_crossing(t)
-    if x < 1.0:
-        flow_to(t, x)
-        t.control[at.PIECES] += 1
+    if x == 1.0:
+        return x
+    flow_to(t, x)
+    t.control[at.PIECES] += 1
     t.control[at.SEEN] = detect_at(
         t, t.vectors[at.Q_X, : t.q.size], t.vectors[at.V_X, : t.v.size], 0.0
     )

@@ -26,6 +26,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.detection_stage import lowest_gap
+from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
 
 _SHARE = 0.1  # of the tolerance
@@ -39,6 +40,14 @@ def begin_watching(t: Tables) -> None:
     """Nothing has changed in this step yet."""
     alone = t.control[at.EXTERNAL] == 1 or has_loops(t)  # those have memories of their own
     t.control[at.STIRRED] = 1 if alone else 0
+
+
+@merged
+def flow_to_end(t: Tables) -> None:
+    """The end of the piece, where what has next to no velocity is stopped."""
+    flow_to(t, 1.0)
+    if t.control[at.ACTING] > 0 and not has_loops(t):
+        come_to_rest(t, t.vectors[at.Q_X, : t.q.size], t.vectors[at.V_X, : t.v.size])
 
 
 @kernel
