@@ -88,7 +88,8 @@ IMPULSE = 18  # 3: along normal and tangents
 DRIFT = 21  # 3: what motion alone adds to the relative velocity until the end of a step, world
 OPEN = 24  # speed at which it may close yet, m/s
 ROLLS = 25  # 1: its pair does, as motion alone changes slips; 0: it slides, or sticks
-CONTACT_COLUMNS = 26
+SLIP = 26  # 3: relative velocity across the normal that a step begins with, world
+CONTACT_COLUMNS = 29
 
 # What is kept of contacts of an earlier look.
 KNOWN_GAP = 0

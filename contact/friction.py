@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, whole
 from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import cross, dot, plus_scaled, put3, scaled, vec3
+from spatialops.algebra.vectors import cross, dot, plus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import relative_velocity
 from spatialops.errors import ArgumentError
@@ -48,14 +48,17 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
     """Tangents of all contacts, the first along the slip if any, and velocities along the frames.
 
     Sliding friction opposes the slip; with a direction of the polyhedron along it, its magnitude is
-    mu F_n exactly."""
+    mu F_n exactly. It is the slip in the middle of a step, which friction along it does not turn: a
+    puck's path is of second order.
+    """
     for i in range(count):
         if ints[i, col.CONTACT_FEATURE_A] < 0:  # of a joint, which has its directions
             continue
         normal, point = vec3(floats, i, col.NORMAL), vec3(floats, i, col.POINT)
         velocity = relative_velocity(work, ints[i, col.CONTACT_A], ints[i, col.CONTACT_B], point)
         speed = dot(normal, velocity)
-        slip = plus_scaled(velocity, -speed, normal)
+        free = plus_scaled(velocity, -speed, normal)
+        slip = plus(free, vec3(floats, i, col.SLIP))
         length = math.sqrt(dot(slip, slip))
         if length > _SLIP:
             first = scaled(1.0 / length, slip)

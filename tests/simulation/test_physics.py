@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import spatialops as so
 from spatialops.collision import HalfSpace, Sphere
@@ -223,6 +224,49 @@ def test_a_block_on_a_steep_slope_slides_as_coulomb_says(dt, integrator):
     assert abs(effective / mu - 1.0) < 2e-3
     assert np.abs(record.v[:, :3]).max() < 1e-9  # it does not turn
     assert record.penetrations.max() <= 1e-5
+
+
+def puck_on_a_slope(angle, mu):
+    """A thin plate that slides across a slope, which falls towards +x."""
+    pull = GRAVITY * np.array([np.sin(angle), 0.0, -np.cos(angle)])
+    builder = so.TreeBuilder(gravity=pull)
+    builder.add_body(
+        "puck", joint=so.Joint("free"), inertia=so.Inertia.box((0.2, 0.2, 0.002), mass=1.0)
+    )
+    plate = so.Geom("plate", "puck", so.Box((0.2, 0.2, 0.002)), friction=mu)
+    floor = so.Geom("floor", "world", HalfSpace(), friction=mu)
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 0.001
+    return so.Scene(model, [plate, floor], state=so.State(q, [0.0, 0.0, 0.0, 0.02, 1.0, 0.0]))
+
+
+def path_of_a_puck(angle, mu, start, duration):
+    """Its place and velocity along and across the slope: mu g cos(angle) against v."""
+    rub = mu * GRAVITY * np.cos(angle)
+
+    def rates(_, y):
+        along = y[2:] / np.hypot(*y[2:])
+        return [*y[2:], GRAVITY * np.sin(angle) - rub * along[0], -rub * along[1]]
+
+    solved = solve_ivp(rates, (0.0, duration), [0.0, 0.0, *start], rtol=1e-12, atol=1e-14)
+    return solved.y[:, -1]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", ["moreau", "rk4"])
+def test_a_puck_curves_down_a_slope_to_the_second_order(integrator):
+    duration = 0.4
+    scene = puck_on_a_slope(angle=0.2, mu=0.3)
+    wanted = path_of_a_puck(0.2, 0.3, (0.02, 1.0), duration)
+    errors = []
+    for dt in (4e-3, 2e-3, 1e-3):
+        record = so.Simulator(scene, dt=dt, integrator=integrator).run(duration=duration)
+        found = np.concatenate([record.q[-1, :2], record.v[-1, 3:5]])
+        errors.append(np.abs(found - wanted).max())
+    assert errors[2] < 2e-6
+    for coarse, fine in pairwise(errors):
+        assert fine < 0.3 * coarse
 
 
 @pytest.mark.compiled

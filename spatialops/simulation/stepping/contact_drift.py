@@ -110,6 +110,7 @@ def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
     rolling = 1.0 if rolls(t, begin, end) else 0.0
     for i in range(begin, end):
         put3(t.floats, i, col.DRIFT, ZERO3)
+        put3(t.floats, i, col.SLIP, slip_now(t, i))
         t.floats[i, col.ROLLS] = rolling
         t.floats[i, col.OPEN] = t.floats[i, col.GAP] / remaining_time(t)
         j = row_before(t, i)
@@ -143,12 +144,19 @@ def rolls(t: Tables, begin: int, end: int) -> bool:
 @inlined
 def slips_of(t: Tables, i: int, j: int) -> tuple[Vec3, Vec3]:
     """Slip of acting contact i now, and as the piece began, when it was row j."""
+    normal, before = vec3(t.floats, i, col.NORMAL), vec3(t.before, j, col.KNOWN_VELOCITY)
+    return slip_now(t, i), plus_scaled(before, -dot(normal, before), normal)
+
+
+@inlined
+def slip_now(t: Tables, i: int) -> Vec3:
+    """Slip of acting contact i with the velocities of V_E; none of a joint."""
+    if t.ints[i, col.CONTACT_FEATURE_A] < 0:
+        return ZERO3
     normal = vec3(t.floats, i, col.NORMAL)
     a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
     now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
-    before = vec3(t.before, j, col.KNOWN_VELOCITY)
-    slip = plus_scaled(now, -dot(normal, now), normal)
-    return slip, plus_scaled(before, -dot(normal, before), normal)
+    return plus_scaled(now, -dot(normal, now), normal)
 
 
 @kernel

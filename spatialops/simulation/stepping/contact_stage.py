@@ -248,6 +248,8 @@ def state_again(t: Tables) -> None:
 def turn_rows(t: Tables, i: int, before: Vec3) -> None:
     """Rows of contact i, whose first tangent was another."""
     first = vec3(t.floats, i, col.TANGENT)
+    if first[0] == before[0] and first[1] == before[1] and first[2] == before[2]:
+        return
     c = dot(before, first)
     s = dot(cross(vec3(t.floats, i, col.NORMAL), before), first)
     if s == 0.0:

@@ -6,7 +6,7 @@ from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, merged
 from spatialops._compile.references import refer
 from spatialops._compile.stage import entered, stage
-from spatialops.algebra.vectors import copy_into
+from spatialops.algebra.vectors import ZERO3, copy_into, put3
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
@@ -126,6 +126,7 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
         if taken:
             copy_into(t.ints[kept], t.seen_ints[i])
             copy_into(t.floats[kept], t.seen[i])
+            put3(t.floats, kept, col.SLIP, ZERO3)
             kept += 1
     t.control[at.ACTING] = kept
 

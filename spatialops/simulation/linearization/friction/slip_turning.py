@@ -1,10 +1,10 @@
-"""How tangents, and friction along them, turn with the slip w that there is without contacts.
+"""How tangents, and friction along them, turn with the slip in the middle of a step.
 
 The first tangent is w / |w|, so that with across = N x t1
 
     d t1 = across dz,    d t2 = -t1 dz,    dz = across . dw / |w|,
 
-and dw = G (dv_e + ddv) + ... with the change of velocity ddv of the smooth part,
+and w = G (2 v_e + dv), of moments G (v_e + dv), where dv is what the smooth part changes,
 
     M ddv = s (dF - C_q dq_e - C (dv_e + dx / 2) - a dA),
 
@@ -50,8 +50,21 @@ def find_slips(touched: Touched, room: Room) -> bool:
 
 @inlined
 def slip_of(touched: Touched, room: Room, k: int) -> float:
-    """Speed at which point k slips without contacts."""
-    return dot(tangents_of(touched, room, k)[0], vec3(room.arms[of.FREE], k, of.VELOCITY))
+    """Speed w of point k along its first tangent."""
+    return dot(tangents_of(touched, room, k)[0], velocity_of(room, k))
+
+
+@inlined
+def early_part(room: Room, k: int) -> float:
+    """How often w has the slip with which the step begins beside that without contacts."""
+    return 0.0 if is_moment(room, k) else 1.0
+
+
+@inlined
+def velocity_of(room: Room, k: int) -> Vec3:
+    """Velocity of point k whose slip is w."""
+    free, begun = vec3(room.arms[of.FREE], k, of.VELOCITY), vec3(room.arms[of.LATE], k, of.VELOCITY)
+    return plus_scaled(free, early_part(room, k), begun)
 
 
 @kernel
@@ -82,6 +95,7 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
     tangents, normal = tangents_of(touched, room, k), vec3(room.points, k, of.NORMAL)
     across = cross(normal, tangents[0])
     turn = scaled(1.0 / slip_of(touched, room, k), across)
+    early = early_part(room, k)
     row, late = room.slip_side[k], room.found[of.LATE, k]
     by_v, answer = room.slips[of.SLIP_BY_V, k], room.slips[of.SLIP_ANSWER, k]
     for j in range(n):
@@ -90,11 +104,12 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
         row[j] = 0.0
     add_row(room.slips[of.SLIP_BY_V], k, 0, turn, late, of.VELOCITY_BY_V)
     add_row(room.slip_side, k, 0, turn, room.found[of.FREE, k], of.VELOCITY_BY_Q)
+    add_row(room.slip_side, k, 0, scaled(early, turn), late, of.VELOCITY_BY_Q)
     if room.point_ints[k, of.KIND] != of.STILL:
-        speed = dot(normal, vec3(room.arms[of.FREE], k, of.VELOCITY))
+        speed = dot(normal, velocity_of(room, k))
         add_row(room.slip_side, k, 0, scaled(-speed, turn), late, of.NORMAL_BY_Q)
     for j in range(n):
-        row[n + j] = by_v[j]
+        row[n + j] = (1.0 + early) * by_v[j]
         answer[j] = by_v[j]
         row[3 * n] += by_v[j] * made.change[j] / made.s
     end = end_of_drift(touched, room, k)

@@ -127,6 +127,7 @@ def put_moment(t: Tables, i: int, row: int, kind: int, unit: float) -> None:
         speed = unit * dot(spin, vec3(t.floats, row, col.NORMAL + 3 * j))
         t.floats[row, col.APPROACH + j] = t.u[3 * row + j] = speed
     put3(t.floats, row, col.DRIFT, ZERO3)
+    put3(t.floats, row, col.SLIP, ZERO3)
     t.floats[row, col.OPEN] = t.floats[row, col.MU] = t.floats[row, col.RESTITUTION] = 0.0
     t.prior[row] = t.dry[row] = 0.0
 
