@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -14,6 +13,7 @@ from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
+from spatialops.simulation.batch.helpers import Helpers
 from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
 from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
 from spatialops.simulation.batch.starts import stacked, start_rows
@@ -137,7 +137,7 @@ class Batch:
             raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
         self._resets = on_failure == "reset"
         self.threads = whole(threads or processors(), "threads", low=1)
-        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+        self._helpers = Helpers(self.threads - 1)
         self._compiled = False
         model = each[0].scene.model
         self._nq = model.nq
@@ -146,7 +146,10 @@ class Batch:
         observed = bool(forces) or self._sensing.width > 0
         self._stock = Stock(self._runners, self.threads, observed=observed)
         self._chunks: list[Chunk] = []
-        self._starts = start_rows([one.setup for one in self._runners], None, None, 0.0)
+        self._setups = [one.setup for one in self._runners]
+        self._limits = stacked([one.effort.limit for one in self._setups])
+        self._harmless = float(self._limits.min(initial=np.inf))
+        self._starts = start_rows(self._setups, None, None, 0.0)
         self._taus = np.zeros((self.size, 1, model.nv))
         self._n_actuators = len(each[0].scene.actuators)
         self._n_bodies = model.n_bodies
@@ -181,8 +184,7 @@ class Batch:
         >>> batch.step()
         >>> batch.close()
         """
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._helpers.close()
 
     @property
     def size(self) -> int:
@@ -376,7 +378,7 @@ class Batch:
         given = array(taus, (self.size, None, self._taus.shape[2]), "taus", finite=True)
         n_steps = given.shape[1]
         work = Work(
-            start_rows([one.setup for one in self._runners], q, v, time),
+            start_rows(self._setups, q, v, time),
             self._cut(given),
             *self._inputs(ctrls, external, n_steps),
             np.empty((self.size, n_steps, self._states.shape[2])),
@@ -384,7 +386,7 @@ class Batch:
         )
         readings = self._unread(seeds, n_steps)
         roll = partial(self._stock.roll, work=work, readings=readings, resets=self._resets)
-        failures = self._all(partial(roll, part) for part in self._stock.parts())
+        failures = self._all(partial(roll, part) for part in self._stock.parts)
         return Rollout(
             work.states[..., : self._nq],
             work.states[..., self._nq :],
@@ -430,14 +432,7 @@ class Batch:
         if waiting and not self._compiled:  # by itself: it compiles what is not compiled yet
             found.append(waiting.pop()())
             self._compiled = True
-        helpers = min(self.threads, len(waiting)) - 1
-        others = [self._pool.submit(work) for _ in range(helpers)] if self._pool else []
-        try:
-            work()
-        finally:
-            for one in others:  # one that has not begun finds nothing left to do
-                if not one.cancel():
-                    one.result()
+        self._helpers.share(work, min(self.threads, len(waiting)) - 1)
         return dict(sorted(item for some in found for item in some.items()))
 
     def _which(self, where: ArrayLike | None) -> IntArray:
@@ -450,8 +445,7 @@ class Batch:
 
     def _cut(self, taus: Array) -> Array:
         """Joint forces as effort limits leave them, which are each environment's own."""
-        limits = stacked([one.setup.effort.limit for one in self._runners])
-        if not np.isfinite(limits).any():
-            return np.require(taus, requirements=("C", "W"))
-        limits = limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
-        return np.ascontiguousarray(np.clip(taus, -limits, limits))
+        if -self._harmless <= taus.min(initial=0.0) and taus.max(initial=0.0) <= self._harmless:
+            return taus
+        limits = self._limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
+        return np.clip(taus, -limits, limits)

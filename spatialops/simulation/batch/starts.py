@@ -33,15 +33,13 @@ def start_rows(
     ArgumentError
         As for a state of a run; it says of which environment.
     """
-    n = len(setups)
+    n, model = len(setups), setups[0].scene.model
     states = [setup.scene.state for setup in setups]
-    columns = (
-        _rows(q, [state.q for state in states], "q"),
-        _rows(v, [state.v for state in states], "v"),
-        np.broadcast_to(array(time, (None,) * np.ndim(time), "time", finite=True), (n,))[:, None],
-    )
-    rows = np.ascontiguousarray(np.hstack(columns))
-    nq = setups[0].scene.model.nq
+    rows = np.empty((n, model.nq + model.nv + 1))
+    nq = model.nq
+    _put(rows[:, :nq], q, [state.q for state in states], "q")
+    _put(rows[:, nq:-1], v, [state.v for state in states], "v")
+    rows[:, -1] = array(time, (None,) * np.ndim(time), "time", finite=True)
     for e in np.flatnonzero(_to_be_checked(setups[0].scene.model, rows, nq)).tolist():
         rows[e, :-1] = _checked(setups[e], rows[e], nq, e)
     for e in np.flatnonzero(_beyond_limits(setups, rows, nq)).tolist():
@@ -49,17 +47,18 @@ def start_rows(
     return rows
 
 
-def _rows(values: ArrayLike | None, own: list[Array], name: str) -> Array:
-    shape = (len(own), own[0].size)
+def _put(rows: Array, values: ArrayLike | None, own: list[Array], name: str) -> None:
+    """One row for all, or rows, or the own ones of environments."""
     if values is None:
-        return stacked(own)
-    given = array(values, (shape[1],) if np.ndim(values) == 1 else shape, name, finite=True)
-    return np.broadcast_to(given, shape)
+        rows[:] = stacked(own)
+    else:
+        shape = rows.shape[1:] if np.ndim(values) == 1 else rows.shape
+        rows[:] = array(values, shape, name, finite=True)
 
 
 def stacked(rows: list[Array]) -> Array:
     """Rows of a table, to be read only: of environments of one simulator all are the same array."""
-    if all(row is rows[0] for row in rows):
+    if len(set(map(id, rows))) == 1:
         return np.broadcast_to(rows[0], (len(rows), *rows[0].shape))
     return np.stack(rows)
 
