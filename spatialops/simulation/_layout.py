@@ -90,7 +90,8 @@ STIRRED = 45  # 1: the step has changed something that lasts
 STILL = 46  # steps in a row that have not
 TURNED = 47  # 1: rows of the problem are those of the one before, which were turned
 MET = 48  # inelastic arrivals that the step has been cut at
-CONTROLS = 49
+UNWEIGHED = 49  # 1: rows of the record have no energies: nobody reads them
+CONTROLS = 50
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.simd import WIDTH
+from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
 from spatialops.simulation.batch.eights.eight import fits_in_lanes
 from spatialops.simulation.batch.eights.eight_chunk import EightChunk
@@ -133,6 +134,7 @@ class Stock:
             tables = sibling(beside.loop.tables)
         else:
             tables = stepping.tables()
+            tables.control[at.UNWEIGHED] = not self._observed
             tables = tables if beside is None else working_in(tables, beside.loop.tables)
         return Environment(runner, HeldLoop(stepping, tables, runner.watched))
 
