@@ -16,7 +16,7 @@ from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
 from spatialops.simulation.batch.helpers import Helpers
 from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
 from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
-from spatialops.simulation.batch.starts import stacked, start_rows
+from spatialops.simulation.batch.starts import Starts, stacked
 from spatialops.simulation.batch.stock import Stock, taken
 from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
@@ -149,7 +149,8 @@ class Batch:
         self._setups = [one.setup for one in self._runners]
         self._limits = stacked([one.effort.limit for one in self._setups])
         self._harmless = float(self._limits.min(initial=np.inf))
-        self._starts = start_rows(self._setups, None, None, 0.0)
+        self._begin = Starts(self._setups)
+        self._starts = self._begin.rows(None, None, 0.0)
         self._taus = np.zeros((self.size, 1, model.nv))
         self._n_actuators = len(each[0].scene.actuators)
         self._n_bodies = model.n_bodies
@@ -242,7 +243,7 @@ class Batch:
         """
         which = self._which(where)
         setups = [self._runners[e].setup for e in which]
-        rows = start_rows(setups, q, v, time)
+        rows = Starts(setups).rows(q, v, time)
         for e, seed in zip(which.tolist(), noise_seeds(seeds, which)):
             self._readings.seeds[e] = seed
         own = [self._readings.seeds[e] for e in which]
@@ -378,7 +379,7 @@ class Batch:
         given = array(taus, (self.size, None, self._taus.shape[2]), "taus", finite=True)
         n_steps = given.shape[1]
         work = Work(
-            start_rows(self._setups, q, v, time),
+            self._begin.rows(q, v, time),
             self._cut(given),
             *self._inputs(ctrls, external, n_steps),
             np.empty((self.size, n_steps, self._states.shape[2])),
