@@ -297,8 +297,7 @@ class Batch:
         if taus is None:
             self._taus[:] = 0.0
         else:
-            forces = array(taus, (self.size, self._taus.shape[2]), "taus", finite=True)
-            self._taus[:, 0] = self._cut(forces)
+            self._taus[:, 0] = self._cut(array(taus, self._taus[:, 0].shape, "taus"))
         if not self._chunks:
             self._chunks = self._stock.lasting_chunks(self._starts)
         inputs = self._nothing
@@ -376,7 +375,7 @@ class Batch:
         >>> rollout.q.shape, rollout.failures
         ((2, 5, 2), {})
         """
-        given = array(taus, (self.size, None, self._taus.shape[2]), "taus", finite=True)
+        given = array(taus, (self.size, None, self._taus.shape[2]), "taus")
         n_steps = given.shape[1]
         work = Work(
             self._begin.rows(q, v, time),
@@ -445,8 +444,11 @@ class Batch:
             raise ArgumentError(f"where: no environments of {self.size}: {error}") from error
 
     def _cut(self, taus: Array) -> Array:
-        """Joint forces as effort limits leave them, which are each environment's own."""
-        if -self._harmless <= taus.min(initial=0.0) and taus.max(initial=0.0) <= self._harmless:
+        """Joint forces, found finite, as effort limits leave them: each environment's own."""
+        low, high = taus.min(initial=0.0), taus.max(initial=0.0)
+        if not (low > -np.inf and high < np.inf):
+            array(taus, taus.shape, "taus", finite=True)  # refuses them
+        if -self._harmless <= low and high <= self._harmless:
             return taus
         limits = self._limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
         return np.clip(taus, -limits, limits)
