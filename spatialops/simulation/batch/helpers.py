@@ -58,6 +58,9 @@ class Helpers:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._let_go: Callable[[], object] | None = None
 
+    def __reduce__(self) -> tuple[type[Helpers], tuple[int]]:
+        return Helpers, (self._count,)  # a copy has threads of its own
+
     def share(self, work: Callable[[], None], helpers: int) -> None:
         """Do something together with so many helpers; whoever has begun is done on return.
 

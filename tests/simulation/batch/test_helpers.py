@@ -1,5 +1,6 @@
 """Threads beside the caller's: what they do together, what is raised, and when they end."""
 
+import copy
 import gc
 import threading
 import time
@@ -81,6 +82,17 @@ def test_what_a_part_raises_is_raised(of_helper):
     helpers.share(lambda: done.append(1), 1)  # they go on
     assert done
     helpers.close()
+
+
+def test_a_copy_has_threads_of_its_own():
+    helpers = Helpers(1)
+    helpers.share(lambda: time.sleep(1e-3), 1)
+    other = copy.deepcopy(helpers)
+    helpers.close()
+    done = []
+    other.share(lambda: done.append(1), 1)
+    assert done
+    other.close()
 
 
 @pytest.mark.parametrize("closes", [True, False])
