@@ -90,7 +90,8 @@ STIRRED = 45  # 1: the step has changed something that lasts
 STILL = 46  # steps in a row that have not
 TURNED = 47  # 1: rows of the problem are those of the one before, which were turned
 MET = 48  # inelastic arrivals that the step has been cut at
-CONTROLS = 49
+UNWEIGHED = 49  # 1: rows of the record have no energies: nobody reads them
+CONTROLS = 50
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
@@ -150,7 +151,9 @@ SPIN_UNIT = 26  # length by which the spins of moments are measured, m; 0: none 
 RESTING_GAP = 27  # smallest seen gap of the present state where nothing moves
 MISSED = 28  # residual of the problem that the loop has not solved
 KEPT_RESIDUAL = 29  # that no impulses make less, where those of the step before were kept; or 0
-MONITORS = 30
+SHARES = 30  # 2: of contacts' differences that may swing, that they were of those a piece before
+PUSHED_SHARE = 32  # of the difference after PUSHED_ORDER of them: what swings goes on so
+MONITORS = 33
 
 # Rows of the table of vectors.
 Q_E = 0
@@ -187,7 +190,9 @@ V_ANEW = 27  # velocity at the end of the piece as it was stated first
 SMOOTH_BEFORE = 28
 PUSHED_BEFORE = SMOOTH_BEFORE + REMEMBERED  # the same of what contacts do
 ARMS = PUSHED_BEFORE + REMEMBERED  # moment arms of the path that is at work
-VECTORS = ARMS + 1
+SWUNG = ARMS + 1  # 2: of the rows of PUSHED_BEFORE those that may swing, as they were before
+WHOLE_BEFORE = SWUNG + 2  # second difference of whole accelerations, contacts' with smooth ones
+VECTORS = WHOLE_BEFORE + 1
 
 # Columns of what elements (springs and actuators) do in a piece: the force where it is evaluated,
 # and by how much it falls with the change of the rate until the end of the piece.

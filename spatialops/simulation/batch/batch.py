@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -14,9 +13,10 @@ from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
+from spatialops.simulation.batch.helpers import Helpers
 from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
 from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
-from spatialops.simulation.batch.starts import stacked, start_rows
+from spatialops.simulation.batch.starts import Starts, stacked
 from spatialops.simulation.batch.stock import Stock, taken
 from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
@@ -137,7 +137,7 @@ class Batch:
             raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
         self._resets = on_failure == "reset"
         self.threads = whole(threads or processors(), "threads", low=1)
-        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+        self._helpers = Helpers(self.threads - 1)
         self._compiled = False
         model = each[0].scene.model
         self._nq = model.nq
@@ -146,7 +146,11 @@ class Batch:
         observed = bool(forces) or self._sensing.width > 0
         self._stock = Stock(self._runners, self.threads, observed=observed)
         self._chunks: list[Chunk] = []
-        self._starts = start_rows([one.setup for one in self._runners], None, None, 0.0)
+        self._setups = [one.setup for one in self._runners]
+        self._limits = stacked([one.effort.limit for one in self._setups])
+        self._harmless = float(self._limits.min(initial=np.inf))
+        self._begin = Starts(self._setups)
+        self._starts = self._begin.rows(None, None, 0.0)
         self._taus = np.zeros((self.size, 1, model.nv))
         self._n_actuators = len(each[0].scene.actuators)
         self._n_bodies = model.n_bodies
@@ -181,8 +185,7 @@ class Batch:
         >>> batch.step()
         >>> batch.close()
         """
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._helpers.close()
 
     @property
     def size(self) -> int:
@@ -240,7 +243,7 @@ class Batch:
         """
         which = self._which(where)
         setups = [self._runners[e].setup for e in which]
-        rows = start_rows(setups, q, v, time)
+        rows = Starts(setups).rows(q, v, time)
         for e, seed in zip(which.tolist(), noise_seeds(seeds, which)):
             self._readings.seeds[e] = seed
         own = [self._readings.seeds[e] for e in which]
@@ -294,8 +297,7 @@ class Batch:
         if taus is None:
             self._taus[:] = 0.0
         else:
-            forces = array(taus, (self.size, self._taus.shape[2]), "taus", finite=True)
-            self._taus[:, 0] = self._cut(forces)
+            self._taus[:, 0] = self._cut(array(taus, self._taus[:, 0].shape, "taus"))
         if not self._chunks:
             self._chunks = self._stock.lasting_chunks(self._starts)
         inputs = self._nothing
@@ -373,10 +375,10 @@ class Batch:
         >>> rollout.q.shape, rollout.failures
         ((2, 5, 2), {})
         """
-        given = array(taus, (self.size, None, self._taus.shape[2]), "taus", finite=True)
+        given = array(taus, (self.size, None, self._taus.shape[2]), "taus")
         n_steps = given.shape[1]
         work = Work(
-            start_rows([one.setup for one in self._runners], q, v, time),
+            self._begin.rows(q, v, time),
             self._cut(given),
             *self._inputs(ctrls, external, n_steps),
             np.empty((self.size, n_steps, self._states.shape[2])),
@@ -384,7 +386,7 @@ class Batch:
         )
         readings = self._unread(seeds, n_steps)
         roll = partial(self._stock.roll, work=work, readings=readings, resets=self._resets)
-        failures = self._all(partial(roll, part) for part in self._stock.parts())
+        failures = self._all(partial(roll, part) for part in self._stock.parts)
         return Rollout(
             work.states[..., : self._nq],
             work.states[..., self._nq :],
@@ -430,14 +432,7 @@ class Batch:
         if waiting and not self._compiled:  # by itself: it compiles what is not compiled yet
             found.append(waiting.pop()())
             self._compiled = True
-        helpers = min(self.threads, len(waiting)) - 1
-        others = [self._pool.submit(work) for _ in range(helpers)] if self._pool else []
-        try:
-            work()
-        finally:
-            for one in others:  # one that has not begun finds nothing left to do
-                if not one.cancel():
-                    one.result()
+        self._helpers.share(work, min(self.threads, len(waiting)) - 1)
         return dict(sorted(item for some in found for item in some.items()))
 
     def _which(self, where: ArrayLike | None) -> IntArray:
@@ -449,9 +444,11 @@ class Batch:
             raise ArgumentError(f"where: no environments of {self.size}: {error}") from error
 
     def _cut(self, taus: Array) -> Array:
-        """Joint forces as effort limits leave them, which are each environment's own."""
-        limits = stacked([one.setup.effort.limit for one in self._runners])
-        if not np.isfinite(limits).any():
-            return np.require(taus, requirements=("C", "W"))
-        limits = limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
-        return np.ascontiguousarray(np.clip(taus, -limits, limits))
+        """Joint forces, found finite, as effort limits leave them: each environment's own."""
+        low, high = taus.min(initial=0.0), taus.max(initial=0.0)
+        if not (low > -np.inf and high < np.inf):
+            array(taus, taus.shape, "taus", finite=True)  # refuses them
+        if -self._harmless <= low and high <= self._harmless:
+            return taus
+        limits = self._limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
+        return np.clip(taus, -limits, limits)

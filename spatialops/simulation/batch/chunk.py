@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 from enum import Enum
 from typing import NamedTuple
 
@@ -115,13 +115,13 @@ class Chunk:
         begin: Begin,
         *,
         resets: bool,
-        frozen: Container[int] = (),
+        frozen: Collection[int] = (),
     ) -> dict[int, Failure]:
         """All steps of all but the frozen; the first failure of every environment that has one.
 
         One that fails stays where it is, or begins anew where it `resets`, and goes on.
         """
-        asked = np.array([-1 if e in frozen else e for e in self.which.tolist()], dtype=np.int64)
+        asked = asked_of(self.which, frozen)
         progress = np.zeros(many.PROGRESS, dtype=np.int64)
         if not all(values.flags.carray for values in work):
             raise TypeError("kernels take C-contiguous, writeable arrays only")
@@ -188,6 +188,13 @@ class Chunk:
             loop = HeldLoop(one.loop.stepping, after, one.loop.limits)
             self.environments[place] = one._replace(loop=loop)
             self._addresses[place] = loop.address
+
+
+def asked_of(which: IntArray, frozen: Collection[int]) -> IntArray:
+    """Indices of environments, -1 for those that are frozen."""
+    if not frozen:
+        return which.copy()
+    return np.array([-1 if e in frozen else e for e in which.tolist()], dtype=np.int64)
 
 
 def stay(work: Work, e: int, step: int, begin: Begin) -> None:

@@ -67,7 +67,7 @@ def first_readings(setups: list[Setup], starts: Array, seeds: list[int]) -> Arra
 def noise_seeds(seeds: ArrayLike | None, which: IntArray) -> list[int]:
     """Checked; by default the indices of the environments."""
     if seeds is None:
-        return [int(e) for e in which]
+        return which.tolist()
     given = np.asarray(seeds).tolist()
     listed = given if isinstance(given, list) else [given]
     if len(listed) != len(which):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, BoolArray, array
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array
 from spatialops.errors import ArgumentError
 from spatialops.simulation.runs.setup import Setup
 from spatialops.tree.model import Model
@@ -14,52 +16,92 @@ from spatialops.tree.state import State
 _SURELY_UNIT = 1e-13  # error of the square of a quaternion's length that is surely left alone
 
 
-def start_rows(
-    setups: list[Setup], q: ArrayLike | None, v: ArrayLike | None, time: ArrayLike
-) -> Array:
-    """Rows (n, nq + nv + 1) of q, v and time, one for each setup.
+class Starts:
+    """Where environments of these simulators begin.
 
     Parameters
     ----------
     setups : list of n Setup
-        Of the simulators that the environments are of.
-    q, v : (nq,) or (n, nq), (nv,) or (n, nv) array_like or None
-        None: of the scenes' states.
-    time : float or (n,) array_like
-        s.
-
-    Raises
-    ------
-    ArgumentError
-        As for a state of a run; it says of which environment.
+        One for each.
     """
-    n = len(setups)
-    states = [setup.scene.state for setup in setups]
-    columns = (
-        _rows(q, [state.q for state in states], "q"),
-        _rows(v, [state.v for state in states], "v"),
-        np.broadcast_to(array(time, (None,) * np.ndim(time), "time", finite=True), (n,))[:, None],
-    )
-    rows = np.ascontiguousarray(np.hstack(columns))
-    nq = setups[0].scene.model.nq
-    for e in np.flatnonzero(_to_be_checked(setups[0].scene.model, rows, nq)).tolist():
-        rows[e, :-1] = _checked(setups[e], rows[e], nq, e)
-    for e in np.flatnonzero(_beyond_limits(setups, rows, nq)).tolist():
-        _checked(setups[e], rows[e], nq, e)
-    return rows
+
+    def __init__(self, setups: list[Setup]) -> None:
+        self._setups = setups
+        kinds = list(map(id, setups))
+        self._alike = len(set(kinds)) == 1
+        found: list[_Bounds] = []
+        for kind, setup in dict(zip(kinds, setups)).items():
+            mine = slice(None) if self._alike else np.flatnonzero(np.array(kinds) == kind)
+            found.extend(_Bounds.of(setup.scene.model, mine))
+        self._bounds = found
+
+    def rows(self, q: ArrayLike | None, v: ArrayLike | None, time: ArrayLike) -> Array:
+        """Rows (n, nq + nv + 1) of q, v and time.
+
+        Parameters
+        ----------
+        q, v : (nq,) or (n, nq), (nv,) or (n, nv) array_like or None
+            None: of the scenes' states.
+        time : float or (n,) array_like
+            s.
+
+        Raises
+        ------
+        ArgumentError
+            As for a state of a run; it says of which environment.
+        """
+        setups = self._setups[:1] if self._alike else self._setups
+        states, model = [setup.scene.state for setup in setups], setups[0].scene.model
+        nq = model.nq
+        rows = np.empty((len(self._setups), nq + model.nv + 1))
+        _put(rows[:, :nq], q, [state.q for state in states], "q")
+        _put(rows[:, nq:-1], v, [state.v for state in states], "v")
+        rows[:, -1] = array(time, (None,) * np.ndim(time), "time", finite=True)
+        for e in np.flatnonzero(_to_be_checked(model, rows, nq)).tolist():
+            rows[e, :-1] = _checked(self._setups[e], rows[e], nq, e)
+        for e in self._beyond_limits(rows):
+            _checked(self._setups[e], rows[e], nq, e)
+        return rows
+
+    def _beyond_limits(self, rows: Array) -> list[int]:
+        """Where a joint may be beyond its limits; `Setup.checked` says by how much it may."""
+        beyond = np.zeros(len(rows), dtype=bool)
+        for bounds in self._bounds:
+            q = rows[bounds.which][:, bounds.columns]
+            beyond[bounds.which] = ((q < bounds.lower) | (q > bounds.upper)).any(axis=1)
+        return np.flatnonzero(beyond).tolist() if self._bounds else []
 
 
-def _rows(values: ArrayLike | None, own: list[Array], name: str) -> Array:
-    shape = (len(own), own[0].size)
+class _Bounds(NamedTuple):
+    """Limits of joints that have any, of environments of one model."""
+
+    which: slice | IntArray
+    columns: IntArray
+    lower: Array
+    upper: Array
+
+    @classmethod
+    def of(cls, model: Model, which: slice | IntArray) -> list[_Bounds]:
+        """Of a model; none where none has any."""
+        limited = np.isfinite(model.lower) | np.isfinite(model.upper)
+        if not limited.any():
+            return []
+        columns = model.tree[limited, layout.FIRST_Q]
+        return [cls(which, columns, model.lower[limited], model.upper[limited])]
+
+
+def _put(rows: Array, values: ArrayLike | None, own: list[Array], name: str) -> None:
+    """One row for all, or rows, or the own ones of environments."""
     if values is None:
-        return stacked(own)
-    given = array(values, (shape[1],) if np.ndim(values) == 1 else shape, name, finite=True)
-    return np.broadcast_to(given, shape)
+        rows[:] = own[0] if len(own) == 1 else np.stack(own)
+    else:
+        shape = rows.shape[1:] if np.ndim(values) == 1 else rows.shape
+        rows[:] = array(values, shape, name, finite=True)
 
 
 def stacked(rows: list[Array]) -> Array:
     """Rows of a table, to be read only: of environments of one simulator all are the same array."""
-    if all(row is rows[0] for row in rows):
+    if len(set(map(id, rows))) == 1:
         return np.broadcast_to(rows[0], (len(rows), *rows[0].shape))
     return np.stack(rows)
 
@@ -78,18 +120,3 @@ def _to_be_checked(model: Model, rows: Array, nq: int) -> BoolArray:
     for i in model.quaternions:
         doubtful |= np.abs((rows[:, i : i + 4] ** 2).sum(axis=1) - 1.0) > _SURELY_UNIT
     return doubtful
-
-
-def _beyond_limits(setups: list[Setup], rows: Array, nq: int) -> BoolArray:
-    """Where a joint may be beyond its limits; `Setup.checked` says by how much it may."""
-    models = {id(setup): setup.scene.model for setup in setups}
-    beyond = np.zeros(len(rows), dtype=bool)
-    of = np.array([id(setup) for setup in setups]) if len(models) > 1 else None
-    for key, model in models.items():
-        limited = np.isfinite(model.lower) | np.isfinite(model.upper)
-        if not limited.any():
-            continue
-        mine = slice(None) if of is None else of == key
-        q = rows[mine][:, model.tree[limited, layout.FIRST_Q]]
-        beyond[mine] = ((q < model.lower[limited]) | (q > model.upper[limited])).any(axis=1)
-    return beyond

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.simd import WIDTH
+from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
 from spatialops.simulation.batch.eights.eight import fits_in_lanes
 from spatialops.simulation.batch.eights.eight_chunk import EightChunk
@@ -40,7 +41,7 @@ class Stock:
         self._threads = threads
         self._observed = observed
         self._closed = any(len(one.setup.scene.loops) for one in runners)
-        self._alike = all(one is runners[0] for one in runners)
+        self._alike = len(set(map(id, runners))) == 1
         self._idle: list[Environment] = []  # for rollouts, where all are alike
         self._idle_eights: list[EightChunk] = []
 
@@ -53,6 +54,7 @@ class Stock:
         self._idle.append(first)
         return fits_in_lanes(first.loop.tables)
 
+    @cached_property
     def parts(self) -> list[IntArray]:
         """Environments in parts, each for one thread at a time."""
         size = WIDTH if self.in_lanes else 1
@@ -66,7 +68,7 @@ class Stock:
     def lasting_chunks(self, starts: Array) -> list[Chunk]:
         """All environments, each with tables of its own, at their starts."""
         chunks: list[Chunk] = []
-        for part in self.parts():
+        for part in self.parts:
             first = self._environment(int(part[0]))
             others = [self._environment(e, first) for e in part[1:].tolist()]
             environments = [first, *others]
@@ -87,9 +89,7 @@ class Stock:
         if self.in_lanes:
             return self._roll_eights(which, work, readings, resets=resets)
         failures: dict[int, Failure] = {}
-        kinds = np.array([id(self._runners[e]) for e in which])
-        for kind in dict.fromkeys(kinds.tolist()):
-            mine = which[kinds == kind]
+        for mine in self._alike_of(which):
             one = taken(self._idle) or self._environment(int(mine[0]))
             if self._closed:
                 for e in mine:
@@ -102,6 +102,13 @@ class Stock:
             if self._alike:
                 self._idle.append(one)
         return failures
+
+    def _alike_of(self, which: IntArray) -> list[IntArray]:
+        """Environments by the simulators that they are of."""
+        if self._alike:
+            return [which]
+        kinds = np.array([id(self._runners[e]) for e in which])
+        return [which[kinds == kind] for kind in dict.fromkeys(kinds.tolist())]
 
     def _roll_eights(
         self, which: IntArray, work: Work, readings: Readings, *, resets: bool
@@ -127,6 +134,7 @@ class Stock:
             tables = sibling(beside.loop.tables)
         else:
             tables = stepping.tables()
+            tables.control[at.UNWEIGHED] = not self._observed
             tables = tables if beside is None else working_in(tables, beside.loop.tables)
         return Environment(runner, HeldLoop(stepping, tables, runner.watched))
 

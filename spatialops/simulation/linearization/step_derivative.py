@@ -138,7 +138,7 @@ def piece_of(t: Tables, start: Start, room: Room, timed: bool) -> int:
     if status != of.KNOWN or made.half == 0.0:
         return status
     for i in range(t.roots.size):
-        if t.floating[i, at.PUT_RIGHT] != 0.0:
+        if t.floating[i, at.PUT_RIGHT] > 0.0:
             return of.UNTOUCHED
     return of.KNOWN
 

@@ -29,6 +29,7 @@ _OWN = (
     at.SCHEME,
     at.LAW,
     at.EVERY,
+    at.UNWEIGHED,
     at.ROWS,
     at.CONTACT_ROWS,
     at.EVENT_ROWS,

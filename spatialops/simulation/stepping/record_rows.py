@@ -35,10 +35,8 @@ def write_row(t: Tables) -> None:
     copy_into(t.row_states[row], t.q)
     copy_into(t.row_states[row, nq:], t.v)
     t.rows[row, at.ROW_TIME] = t.monitor[at.TIME]
-    t.rows[row, at.ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
-    t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work)
-    if has_elements(t):
-        t.rows[row, at.ROW_POTENTIAL] += energy_of_springs(t)
+    if t.control[at.UNWEIGHED] == 0:
+        put_energies(t, row)
     t.rows[row, at.ROW_CONTACTS] = n_of_geoms(t)
     t.rows[row, at.ROW_IMPACTS] = t.control[at.IMPACTS]
     t.rows[row, at.ROW_RESIDUAL] = t.monitor[at.RESIDUAL]
@@ -54,6 +52,15 @@ def write_row(t: Tables) -> None:
     t.monitor[at.RESIDUAL] = 0.0
     t.monitor[at.LOWEST_GAP] = 0.0
     t.monitor[at.OPENING] = 0.0
+
+
+@merged
+def put_energies(t: Tables, row: int) -> None:
+    """Kinetic and potential energy of the present state, whose poses are in `work`."""
+    t.rows[row, at.ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
+    t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work)
+    if has_elements(t):
+        t.rows[row, at.ROW_POTENTIAL] += energy_of_springs(t)
 
 
 @stage

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 
 import numpy as np
 
 from spatialops._arrays import IntArray
 from spatialops.errors import SpatialOpsError
 from spatialops.simulation import _layout as at
-from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work, stay
+from spatialops.simulation.batch.chunk import (
+    Begin,
+    Chunk,
+    Environment,
+    Failure,
+    Work,
+    asked_of,
+    stay,
+)
 from spatialops.simulation.batch.eights import together
 from spatialops.simulation.batch.eights.eight import new_eight
 from spatialops.simulation.batch.eights.together import step_eight
@@ -38,21 +46,22 @@ class EightChunk(Chunk):
         begin: Begin,
         *,
         resets: bool,
-        frozen: Container[int] = (),
+        frozen: Collection[int] = (),
     ) -> dict[int, Failure]:
         """As `Chunk.run`; wrenches are for environments that step alone."""
         if work.wrenches.shape[1]:
             return super().run(work, readings, begin, resets=resets, frozen=frozen)
-        asked = np.array([-1 if e in frozen else e for e in self.which.tolist()], dtype=np.int64)
+        asked = asked_of(self.which, frozen)
         progress = np.zeros(together.PROGRESS, dtype=np.int64)
-        if begin is Begin.BEGINS:
-            progress[together.BEGINS] = 1
-            for one in self.environments:
-                one.loop.stepping.external.begin()
+        progress[together.BEGINS] = begin is Begin.BEGINS
+        new = set(range(len(self.which))) if begin is Begin.BEGINS else set()
         failures: dict[int, Failure] = {}
         while (code := self._step_eight(progress, asked, work)) != at.DONE:
             place = int(progress[together.PLACE])
             step = int(progress[together.STEPS + place])
+            if place in new:  # the memory of what is solved outside is another's
+                new.discard(place)
+                self.environments[place].loop.stepping.external.begin()
             try:
                 self._help(place, code)
             except SpatialOpsError as error:

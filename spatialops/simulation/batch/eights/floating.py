@@ -43,7 +43,10 @@ def take_momenta_eight(e: Eight) -> None:
         angular, linear = vec3(floating, i, at.MOMENTUM), vec3(floating, i, at.MOMENTUM + 3)
         angular = minus(angular, cross(minus(origin, about), linear))
         right = less(0.0, floating[i, at.PUT_RIGHT])
-        own_angular, own_linear = momentum_of(tree_of(e, i), origin)
+        own_angular, own_linear = angular, linear
+        all_right = where(right, 0.0, monitor[of.INSIDE]) == 0.0
+        if not all_right:
+            own_angular, own_linear = momentum_of(tree_of(e, i), origin)
         put3(expected, i, at.ABOUT, origin)
         for j in range(3):
             expected[i, at.MOMENTUM + j] = where(right, angular[j], own_angular[j])

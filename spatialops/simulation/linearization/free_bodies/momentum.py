@@ -92,7 +92,7 @@ def put_momentum(
     if by.masses is not None:
         change[:, by.masses] -= inertial_regressor(model, q_e, still, still)
     still_q = np.zeros((n, 1))
-    for i in np.flatnonzero(t.floating[: t.roots.size, at.PUT_RIGHT] != 0.0):
+    for i in np.flatnonzero(t.floating[: t.roots.size, at.PUT_RIGHT] > 0.0):
         rows = slice(int(t.roots[i]), int(t.roots[i]) + 6)
         goal = of_momentum(model, rows.start, (start.q, start.v), by.q, by.v)
         if by.masses is not None:

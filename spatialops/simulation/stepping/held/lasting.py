@@ -49,6 +49,16 @@ COUNTED = (
     "floats",
     "resting",
 )
+# Controls that say how the loop runs.
+_SCENE_CONTROLS = (
+    at.EXTERNAL,
+    at.SCHEME,
+    at.DAMPED,
+    at.EVERY,
+    at.WRENCHED,
+    at.LAW,
+    at.UNWEIGHED,
+)
 STAYS_ZERO = ("dry",)  # where there are no rows of joints; else written before it is read
 # What follows from the scene.
 CONSTANT = (
@@ -120,7 +130,7 @@ def clear(t: Tables) -> None:
         t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
     t.near[t.near.size - 1] = -1
     for i in range(at.CONTROLS):
-        if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY, at.WRENCHED, at.LAW):
+        if i not in _SCENE_CONTROLS:
             t.control[i] = 0
 
 

@@ -39,11 +39,16 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.collision import _layout as col
 from spatialops.dynamics.energy import link_momentum
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.integrators.joint_forces import is_wrenched
 from spatialops.simulation.stepping.integrators.lone_bodies import put_three, solve_three, three
 from spatialops.simulation.stepping.tables import Tables
+
+# PUT_RIGHT of a tree whose momentum was not taken as the piece began, and is being found.
+_UNKNOWN = -1.0
+_RECALLED = -2.0
 
 
 @merged
@@ -63,9 +68,9 @@ class Floating(NamedTuple):
 
 
 @merged
-def tree_of(t: Tables, i: int) -> Floating:
-    """Floating tree i."""
-    return Floating(t.links, t.work, t.root_of, t.roots[i], i)
+def tree_of(t: Tables, i: int, work: Array) -> Floating:
+    """Floating tree i, where its links are in `work`."""
+    return Floating(t.links, work, t.root_of, t.roots[i], i)
 
 
 @inlined
@@ -76,21 +81,28 @@ def arm_of(work: Array, k: int, origin: Vec3) -> Vec3:
 
 @stage
 def take_momenta(t: Tables) -> None:
-    """Momenta of floating trees about where their roots are; poses and velocities in `work`.
+    """Momenta of floating trees about where their roots are; poses in `work`.
 
-    A tree that was put right has the momentum that it was given.
+    Those that were put right have what they were given. Of others it is asked only where the
+    piece ends and nothing has touched them.
     """
     for i in range(t.roots.size):
+        if t.floating[i, at.PUT_RIGHT] <= 0.0:
+            t.floating[i, at.PUT_RIGHT] = _UNKNOWN
+            continue
         origin, about = vec3(t.work, t.roots[i], layout.ORIGIN), vec3(t.floating, i, at.ABOUT)
         angular, linear = vec3(t.floating, i, at.MOMENTUM), vec3(t.floating, i, at.MOMENTUM + 3)
-        if t.floating[i, at.PUT_RIGHT] != 0.0:
-            angular = minus(angular, cross(minus(origin, about), linear))
-        else:
-            angular, linear = momentum_of(tree_of(t, i), origin)
-        put3(t.floating, i, at.ABOUT, origin)
-        t.floating[i, at.PUT_RIGHT] = 0.0
-        put3(t.floating, i, at.MOMENTUM, angular)
-        put3(t.floating, i, at.MOMENTUM + 3, linear)
+        angular = minus(angular, cross(minus(origin, about), linear))
+        put_momentum(t.floating, i, origin, angular, linear)
+
+
+@inlined
+def put_momentum(floating: Array, i: int, about: Vec3, angular: Vec3, linear: Vec3) -> None:
+    """Momentum of floating tree i about a point as the piece begins."""
+    put3(floating, i, at.ABOUT, about)
+    floating[i, at.PUT_RIGHT] = 0.0
+    put3(floating, i, at.MOMENTUM, angular)
+    put3(floating, i, at.MOMENTUM + 3, linear)
 
 
 @kernel
@@ -108,14 +120,48 @@ def momentum_of(tree: Floating, about: Vec3) -> tuple[Vec3, Vec3]:
 @stage
 def expect_momenta(t: Tables) -> None:
     """Add what outer forces give in the piece; the poses of its middle must be in `work`."""
-    s = t.monitor[at.PIECE]
     for i in range(t.roots.size):
-        turn, push = outer_forces(tree_of(t, i), t.floating, t.tau)
-        if is_wrenched(t):
-            moments, forces = wrench_on(t, i)
-            turn, push = plus(turn, moments), plus(push, forces)
-        add3(t.floating, i, at.MOMENTUM, scaled(s, turn))
-        add3(t.floating, i, at.MOMENTUM + 3, scaled(s, push))
+        if t.floating[i, at.PUT_RIGHT] != _UNKNOWN:
+            add_outer_forces(t, tree_of(t, i, t.work))
+
+
+@kernel
+def add_outer_forces(t: Tables, tree: Floating) -> None:
+    """Add what outer forces give a tree in the piece to its momentum."""
+    s, i = t.monitor[at.PIECE], tree.i
+    turn, push = outer_forces(tree, t.floating, t.tau)
+    if is_wrenched(t):
+        moments, forces = wrench_on(t, tree)
+        turn, push = plus(turn, moments), plus(push, forces)
+    add3(t.floating, i, at.MOMENTUM, scaled(s, turn))
+    add3(t.floating, i, at.MOMENTUM + 3, scaled(s, push))
+
+
+@stage
+def recall_momenta(t: Tables) -> None:
+    """Momenta at the end of the piece that were not taken as it began, where nothing touched.
+
+    Poses of its beginning, and then of its middle, are put into `spare`.
+    """
+    poses_kernel(t.tree, t.links, t.q, t.spare)
+    velocities_kernel(t.tree, t.links, t.v, t.spare)
+    for i in range(t.roots.size):
+        if is_to_be_recalled(t, i):
+            about = vec3(t.spare, t.roots[i], layout.ORIGIN)
+            angular, linear = momentum_of(tree_of(t, i, t.spare), about)
+            put_momentum(t.floating, i, about, angular, linear)
+            t.floating[i, at.PUT_RIGHT] = _RECALLED
+    poses_kernel(t.tree, t.links, t.vectors[at.Q_E, : t.q.size], t.spare)
+    for i in range(t.roots.size):
+        if t.floating[i, at.PUT_RIGHT] == _RECALLED:
+            t.floating[i, at.PUT_RIGHT] = 0.0
+            add_outer_forces(t, tree_of(t, i, t.spare))
+
+
+@inlined
+def is_to_be_recalled(t: Tables, i: int) -> bool:
+    """Whether the momentum of floating tree i is asked for, and was not taken."""
+    return t.floating[i, at.PUT_RIGHT] == _UNKNOWN and not is_touched(t, i)
 
 
 @kernel
@@ -142,15 +188,15 @@ def outer_forces(tree: Floating, floating: Array, tau: Array) -> tuple[Vec3, Vec
 
 
 @kernel
-def wrench_on(t: Tables, i: int) -> tuple[Vec3, Vec3]:
-    """Sum of the wrenches on bodies of floating tree i, about its fixed point."""
-    about = vec3(t.floating, i, at.ABOUT)
+def wrench_on(t: Tables, tree: Floating) -> tuple[Vec3, Vec3]:
+    """Sum of the wrenches on bodies of a floating tree, about its fixed point."""
+    about = vec3(t.floating, tree.i, at.ABOUT)
     moment = force = ZERO3
     for k in range(t.v.size):
         b = t.tree[k, layout.BODY]
-        if b >= 0 and t.root_of[k] == i:
+        if b >= 0 and tree.root_of[k] == tree.i:
             own = vec3(t.external, b, 3)
-            turn = plus(vec3(t.external, b, 0), cross(arm_of(t.work, k, about), own))
+            turn = plus(vec3(t.external, b, 0), cross(arm_of(tree.work, k, about), own))
             moment, force = plus(moment, turn), plus(force, own)
     return moment, force
 
@@ -172,9 +218,14 @@ def put_right(t: Tables) -> None:
 
     Its poses and velocities are in `work`.
     """
+    recalls = False
+    for i in range(t.roots.size):
+        recalls = recalls or is_to_be_recalled(t, i)
+    if recalls:
+        recall_momenta(t)
     for i in range(t.roots.size):
         if not is_touched(t, i):
-            correct_root(tree_of(t, i), t.floating, t.vectors[at.V_X, : t.v.size])
+            correct_root(tree_of(t, i, t.work), t.floating, t.vectors[at.V_X, : t.v.size])
             t.floating[i, at.PUT_RIGHT] = 1.0
 
 

@@ -218,10 +218,11 @@ def place_middle(t: Tables) -> bool:
     integrate_kernel(t.tree, t.q, move, 1.0, q_e)
     copy_into(v_e, t.v)
     carry(t, t.q, q_e, v_e)
-    foresee(t, at.SMOOTH_BEFORE, t.control[at.SMOOTH_ORDER], dv)
+    foresee(t, at.SMOOTH_BEFORE, t.control[at.SMOOTH_ORDER], 0.0, dv)
     copy_into(spun, lead)
     if t.control[at.PUSHES] > 0:
-        foresee(t, at.PUSHED_BEFORE, t.control[at.PUSHED_ORDER], guess)
+        share = t.monitor[at.PUSHED_SHARE]
+        foresee(t, at.PUSHED_BEFORE, t.control[at.PUSHED_ORDER], share, guess)
         turn_lone(t, guess, spun)
     if t.control[at.AIMED]:
         aim_lone(t, t.vectors[at.AIM, :nv], spun)

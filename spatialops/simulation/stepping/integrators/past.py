@@ -10,6 +10,10 @@ the order that foresees best. Motion that a step resolves well has high ones (a 
 links that whirls: 7, at which one evaluation settles a step that takes three with a parabola), and
 low ones where forces jump.
 
+What sticks or rolls swings besides: a part of contacts' accelerations changes its sign with every
+step, and each difference of it is twice the one before. It is foreseen as d_0 + d_1 + c d_2, or
+with one more, where d_2 was c times what it was a step before.
+
 Where lengths differ, a straight line between the middles of steps of lengths s, s1, s2 has to do,
 d_0 + d_1 (s + s1) / (s1 + s2), and d_0 alone far from them. Linear accelerations of free bodies are
 kept in world axes, which do not turn. An impact ends what came before it. Only how fast the middle
@@ -22,6 +26,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import (
+    copy_into,
     rotate,
     rotate_back,
     rotation_from_quaternion,
@@ -31,6 +36,8 @@ from spatialops.simulation.stepping.constraints.arrivals import arrive_together
 from spatialops.simulation.stepping.tables import Tables
 
 EQUAL = 1e-9  # relative: lengths of steps that differ by rounding
+_FIRST_SWING = 2  # difference, and
+_SWINGS = 2  # how many, that may be a share of what they were: of swings about lines and parabolas
 _FARTHEST = 4.0  # lengths of the last two pieces that a line through them is followed for
 
 
@@ -95,7 +102,10 @@ def remember(t: Tables) -> None:
     if t.control[at.PUSHES] != left:
         t.control[at.STIRRED] = 1
     if t.control[at.ACTING] > 0 or left > 0:
-        t.control[at.PUSHED_ORDER] = put_before(t, at.PUSHED_BEFORE, at.DVC)
+        t.control[at.PUSHED_ORDER] = put_pushes(t)
+        curvature = whole_curvature(t, known > 3 and left > 0)
+        if known > 2:
+            t.monitor[at.CURVATURE] = curvature
 
 
 @kernel
@@ -123,6 +133,54 @@ def put_before(t: Tables, first: int, change: int) -> int:
 
 
 @kernel
+def put_pushes(t: Tables) -> int:
+    """What contacts did as the newest of their accelerations; how many rows continue it best.
+
+    What swings is foreseen with a share of the next difference, if the share of the piece before
+    had been better.
+    """
+    nv = t.v.size
+    rows = t.vectors[at.PUSHED_BEFORE + _FIRST_SWING : at.PUSHED_BEFORE + _FIRST_SWING + _SWINGS]
+    old = t.vectors[at.SWUNG : at.SWUNG + _SWINGS]
+    for j in range(_SWINGS):
+        copy_into(old[j, :nv], rows[j, :nv])
+    order = put_before(t, at.PUSHED_BEFORE, at.DVC)
+    least = t.monitor[at.SQUARES + order]
+    t.monitor[at.PUSHED_SHARE] = 0.0
+    for j in range(min(_SWINGS, t.control[at.PAST] - _FIRST_SWING - 1)):
+        square = product = before = 0.0
+        for k in range(nv):
+            inertia = 1.0 / t.work[k, layout.D_INVERSE]
+            square += inertia * rows[j, k] * rows[j, k]
+            product += inertia * rows[j, k] * old[j, k]
+            before += inertia * old[j, k] * old[j, k]
+        share = t.monitor[at.SHARES + j]
+        left = square - share * (2.0 * product - share * before)
+        share = min(max(product / before, -1.0), 1.0) if before > 0.0 else 0.0
+        t.monitor[at.SHARES + j] = share
+        if left < least:
+            least, order = left, _FIRST_SWING + j
+            t.monitor[at.PUSHED_SHARE] = share
+    return order
+
+
+@kernel
+def whole_curvature(t: Tables, goes_on: bool) -> float:
+    """Square of the second difference of whole accelerations, contacts' with smooth ones.
+
+    Where that of the piece before is known, of the mean of both: what swings cancels in it.
+    """
+    total = 0.0
+    for k in range(t.v.size):
+        second = t.vectors[at.SMOOTH_BEFORE + 2, k] + t.vectors[at.PUSHED_BEFORE + 2, k]
+        before = t.vectors[at.WHOLE_BEFORE, k] if goes_on else second
+        t.vectors[at.WHOLE_BEFORE, k] = second
+        mean = 0.5 * (second + before)
+        total += mean * mean / t.work[k, layout.D_INVERSE]
+    return total
+
+
+@kernel
 def renew_differences(rows: Array, fresh: Array, work: Array, squares: Array) -> float:
     """Backward differences with `fresh` as the newest value; by how much all of them have moved.
 
@@ -143,8 +201,11 @@ def renew_differences(rows: Array, fresh: Array, work: Array, squares: Array) ->
 
 
 @kernel
-def foresee(t: Tables, first: int, order: int, out: Array) -> None:
-    """Change of velocity over the piece as the past of it goes on, in the axes of Q_E."""
+def foresee(t: Tables, first: int, order: int, share: float, out: Array) -> None:
+    """Change of velocity over the piece as the past of it goes on, in the axes of Q_E.
+
+    To `order` differences is added a share of the next one.
+    """
     s, known = t.monitor[at.PIECE], t.control[at.PAST]
     last, before = t.monitor[at.LENGTHS_BEFORE], t.monitor[at.LENGTHS_BEFORE + 1]
     if known >= 2 and is_equal(t):
@@ -153,6 +214,9 @@ def foresee(t: Tables, first: int, order: int, out: Array) -> None:
         for j in range(order):  # rows lie side by side: eight sums at a time
             for k in range(out.size):
                 out[k] += t.vectors[first + j, k]
+        if share != 0.0:
+            for k in range(out.size):
+                out[k] += share * t.vectors[first + order, k]
         for k in range(out.size):
             out[k] = s * out[k]
     else:

@@ -66,3 +66,32 @@ def test_a_state_put_in_by_hand_has_its_own_momentum():
     used, _ = simulator.step(faster)
     fresh, _ = so.Simulator(scene, dt=1e-3, certify="off", joint_limits=False).step(faster)
     assert np.array_equal(used.v, fresh.v)
+
+
+@pytest.mark.compiled
+def test_what_is_let_go_has_its_momentum_from_the_first_step_on():
+    """A box with a swinging tail stands on the floor until it is lifted."""
+    builder = so.TreeBuilder()
+    builder.add_body("box", joint="free", inertia=so.Inertia.box((0.2, 0.2, 0.2), mass=1.0))
+    tail = so.Inertia.sphere(0.05, mass=0.3).shifted((0.2, 0.0, 0.0))
+    builder.add_body("tail", parent="box", joint=so.Joint("revolute", axis="y"), inertia=tail)
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace()),
+        so.Geom("box", "box", so.Box((0.2, 0.2, 0.2))),
+    ]
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 0.1
+    steps, dt = 60, 1e-3
+    external = np.zeros((1, steps, model.n_bodies, 6))
+    external[0, 30:, 0, 5] = 20.0
+    simulator = so.Simulator(so.Scene(model, geoms, state=so.State(q, np.zeros(7))), dt=dt)
+    with so.Batch(simulator, 1, forces=True, threads=1) as batch:
+        rollout = batch.rollout(np.zeros((1, steps, 7)), external=external)
+    free = ~rollout.forces[0].any(axis=(1, 2))
+    assert not free[:30].any()
+    assert free[35:].all()
+    found = np.array([so.momentum(model, q, v)[5] for q, v in zip(rollout.q[0], rollout.v[0])])
+    gained = np.diff(found)[free[1:]][4:]  # contacts take part, without forces, up to the margin
+    assert len(gained) > 20
+    assert gained == pytest.approx(dt * (20.0 - 9.81 * model.mass), rel=1e-10)
