@@ -58,7 +58,7 @@ SECOND = 32
 Q, ANGLE = 38, 39
 COMPOSITE_ROWS = 40
 
-BLOCK = 8
+BLOCK = 4
 """Eights that go through several steps together, which find in the cache what the last one left."""
 
 AHEAD = 2

@@ -130,12 +130,14 @@ def put_inertial_forces(work: Array, first: int, end: int) -> None:
 def move(tree: IntArray, constants: Array, q: Array, v: Array, a: Array, work: Array) -> None:
     """Poses, inertias and accelerations of all links, and the forces that their own masses need.
 
-    One block after the other: of large trees a step of all links would wait for memory.
+    One block after the other: of large trees a step of all links would wait for memory. A tree of
+    two blocks is one: beginning anew costs what it saves.
     """
     pose = NO_POSE
     motion = ZERO3, ZERO3, ZERO3, ZERO3
-    for first in range(0, work.shape[0], BLOCK):
-        end = min(first + BLOCK, work.shape[0])
+    step = BLOCK if work.shape[0] > 2 * BLOCK else 2 * BLOCK
+    for first in range(0, work.shape[0], step):
+        end = min(first + step, work.shape[0])
         gather_coordinates(tree, q, work, first, end)
         place_in_parents(constants, work, first, end)
         pose = place_in_world(tree, q, work, first, end, pose)
