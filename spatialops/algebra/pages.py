@@ -7,6 +7,7 @@ that it was given in.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 
 import numpy as np
@@ -22,5 +23,6 @@ def zeroed(count: int) -> Array:
     if size < _LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(count)
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_HUGEPAGE)
+    with contextlib.suppress(OSError):  # of a system that has none
+        memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, dtype=np.float64)
