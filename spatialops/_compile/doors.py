@@ -64,7 +64,6 @@ class Classes(NamedTuple):
 
 
 _NO_CLASSES = Classes(())
-_NEW_TUPLE = tuple.__new__
 
 
 class Served(Protocol):
@@ -88,7 +87,6 @@ class Plan:
         words[at.NEW] = layouts.address_of_new_array()
         words[at.NDARRAY], words[at.FLOATS] = id(np.ndarray), np.dtype(np.float64).num
         words[at.LIST], words[at.TUPLE] = id(list), id(tuple)
-        words[at.NEW_TUPLE] = id(_NEW_TUPLE)
         words[at.PARAMETERS], words[at.POSITIONAL] = len(parameters), positional
 
     @classmethod
@@ -214,7 +212,7 @@ _FUNCTIONS = {
     at.KEEP: "Py_IncRef",
     at.DROP: "Py_DecRef",
     at.NUMBER: "PyLong_FromSsize_t",
-    at.PAIR: "PyTuple_New",
+    at.TAKE: "PyType_GenericAlloc",
     at.PUT: "PyTuple_SetItem",
     at.FLOAT: "PyFloat_FromDouble",
 }

@@ -34,6 +34,9 @@ CARRAY = 0x1 | 0x100 | 0x400  # C-contiguous, aligned, writeable: `flags.carray`
 
 LENGTH = _HEAD  # of a tuple, and of a list
 ITEMS = tuple.__basicsize__
+HASH = LENGTH + WORD if ITEMS > LENGTH + WORD else 0
+"""Of a tuple that keeps it (from Python 3.14 on), -1 while nobody has asked; else 0."""
+
 LIST_ITEMS = _HEAD + 8  # their address
 
 _NEW_ARRAY = 93  # `PyArray_New` in the table that NumPy's capsule hands over
@@ -185,6 +188,7 @@ def _claims() -> Iterator[tuple[str, Callable[[], bool]]]:
         "items of a tuple",
         lambda: [_word(pair, ITEMS + WORD * k) for k in range(2)] == [id(item) for item in pair],
     )
+    yield "hash of a tuple", lambda: HASH == 0 or _int(pair, HASH) == -1
     yield "length of a list", lambda: _word(row, LENGTH) == 2
     yield "items of a list", lambda: _numbers(row, LIST_ITEMS, 2) == tuple(map(id, row))
     yield "PyArray_New", _makes_arrays

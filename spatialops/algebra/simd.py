@@ -20,6 +20,7 @@ from numba.extending import intrinsic, lower_builtin, models, overload, register
 from spatialops._arrays import Array
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import inlined
+from spatialops.algebra.pages import zeroed
 
 WIDTH = 8
 
@@ -324,6 +325,6 @@ def spread3(table: Array, row: int, k: int) -> LanesVec3:
 
 def aligned(rows: int, columns: int) -> Array:
     """A zeroed table that starts at a cache line: registers cost twice as much across two."""
-    memory = np.zeros(rows * columns + WIDTH)
+    memory = zeroed(rows * columns + WIDTH)
     first = -(memory.ctypes.data // memory.itemsize) % WIDTH
     return memory[first : first + rows * columns].reshape(rows, columns)

@@ -18,6 +18,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops.algebra.prefetch import prefetch_rows
 from spatialops.algebra.simd import WIDTH, at
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -33,6 +34,7 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.dynamics.articulated_body import minus_gain, shifted_inertia
 from spatialops.dynamics.composite_lanes import (
+    AHEAD,
     CARRIES,
     CENTER,
     MOVES,
@@ -44,20 +46,15 @@ from spatialops.dynamics.composite_lanes import (
     WEIGHT,
     column3,
     column9,
-    gather_coordinates,
-    place_in_parents,
-    place_in_world,
     put_column3,
     put_column9,
-    weigh_and_direct,
 )
 from spatialops.dynamics.kinematics import finite_status, fits
 from spatialops.dynamics.newton_euler_lanes import (
     ACCEL,
     ALPHA,
     OMEGA,
-    accelerate,
-    put_inertial_forces,
+    move,
     take_off_external,
 )
 from spatialops.tree.branches import LAST, NUMBER, WORK_ROWS
@@ -68,6 +65,10 @@ _MET_B = TURNED  # 9
 _MET_C, _MET_C3 = PLACED, OMEGA  # 3 each
 _PULL = CARRIES  # 6: D^-1 phi U, once the bias force has been handed on
 _RESIDUAL = SCALE  # D^-1 (tau - H z)
+
+# Rows from REACH on that the sweeps read.
+_TO_BASE = SECOND + 6 - REACH
+_TO_TIPS = SCALE + 1 - REACH
 
 Inertia = tuple[Sym3, Mat3, Sym3]
 
@@ -138,6 +139,7 @@ def sweep_to_base(tree: IntArray, constants: Array, tau: Array, work: Array) -> 
     force_up = ZERO3
     n = tree.shape[0]
     for k in range(n - 1, -1, -1):
+        prefetch_rows(work, (k >> 3) - AHEAD, REACH, _TO_BASE, k)
         parent, last = tree[k, layout.PARENT], tree[k, LAST]
         inertia = sum_of_inertias(own_inertia(work, k), carried)
         if k < last and tree[k + 1, LAST] != last:
@@ -179,7 +181,8 @@ def sweep_to_tips(tree: IntArray, work: Array, a: Array) -> None:
     alpha = ZERO3
     accel = ZERO3
     for k in range(tree.shape[0]):
-        parent = tree[k, layout.PARENT]
+        prefetch_rows(work, (k >> 3) + AHEAD, REACH, _TO_TIPS, k)
+        parent, last = tree[k, layout.PARENT], tree[k, LAST]
         if parent < 0:
             alpha = ZERO3
             accel = ZERO3
@@ -192,8 +195,9 @@ def sweep_to_tips(tree: IntArray, work: Array, a: Array) -> None:
         accel = plus(accel, cross(alpha, column3(work, REACH, k)))
         accel = plus_scaled(accel, rate, column3(work, MOVES + 3, k))
         alpha = plus_scaled(alpha, rate, column3(work, MOVES, k))
-        put_column3(work, ALPHA, k, alpha)
-        put_column3(work, ACCEL, k, accel)
+        if k < last and tree[k + 1, LAST] != last:
+            put_column3(work, ALPHA, k, alpha)
+            put_column3(work, ACCEL, k, accel)
 
 
 @kernel
@@ -219,12 +223,7 @@ def articulated_lanes_kernel(
         return layout.NOT_FINITE
     for k in range(a.size):
         a[k] = 0.0
-    gather_coordinates(tree, q, work)
-    place_in_parents(constants, work)
-    place_in_world(tree, q, work)
-    weigh_and_direct(constants, work)
-    accelerate(tree, constants, v, a, work)
-    put_inertial_forces(work)
+    move(tree, constants, q, v, a, work)
     take_off_external(tree, external, work)
     status = sweep_to_base(tree, constants, tau, work)
     sweep_to_tips(tree, work, a)

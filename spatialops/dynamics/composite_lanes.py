@@ -14,6 +14,7 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Sym3, Vec3
 from spatialops._compile.jit import inlined
+from spatialops.algebra.prefetch import prefetch_to_write
 from spatialops.algebra.simd import (
     WIDTH,
     LanesVec3,
@@ -41,23 +42,32 @@ from spatialops.algebra.vectors import (
     times,
 )
 from spatialops.dynamics.kinematics import turned_by
-from spatialops.tree.branches import ALONG, ANGULAR, DIRECTION, SLIDING, TURNING
+from spatialops.tree.branches import ALONG, ANGULAR, DIRECTION, SLIDING, TURNING, WORK_ROWS
 
 # Rows of the workspace, a striped table (`lanes.at`). World axes.
 TURNED = 0  # 9: rotation, first in the parent's frame
 PLACED = 9  # 3: position from the first axis that turns; first in the parent's frame
 REACH = 12  # 3: from the parent's origin
 MOVES = 15  # 6: S, the spatial velocity (angular, linear) at unit rate, about the link's origin
-WEIGHT = 21  # mass,
-CENTER = 22  # 3: first moment
+CARRIES = 21  # 6: F, (angular, linear), about the link's origin
+SCALE = 27  # S* F, the mass matrix's diagonal without armature
+WEIGHT = 28  # mass,
+CENTER = 29  # 3: first moment
 # 6: and rotational inertia about the link's origin, of the link, then of all that it carries
-SECOND = 25
-CARRIES = 31  # 6: F, (angular, linear), about the link's origin
-SCALE = 37  # S* F, the mass matrix's diagonal without armature
+SECOND = 32
 Q, ANGLE = 38, 39
 COMPOSITE_ROWS = 40
 
+BLOCK = 4
+"""Eights that go through several steps together, which find in the cache what the last one left."""
+
+AHEAD = 2
+"""Eights that a sweep which does little asks for memory ahead."""
+
 Mat3 = tuple[LanesVec3, LanesVec3, LanesVec3]
+Pose = tuple[Mat3, Vec3]
+
+NO_POSE = (ZERO3, ZERO3, ZERO3), ZERO3
 
 
 @inlined
@@ -85,25 +95,28 @@ def put_column9(table: Array, row: int, k: int, m: Mat3) -> None:
 
 
 @inlined
-def gather_coordinates(tree: IntArray, q: Array, work: Array) -> None:
-    """What turns or slides each link; angles too large for `near_sine_and_cosine` in one turn."""
-    n, far = tree.shape[0], False
-    for k in range(n):
+def gather_coordinates(tree: IntArray, q: Array, work: Array, first: int, end: int) -> None:
+    """What turns or slides each link of these eights, and angles within `FAR`.
+
+    Those too large for `near_sine_and_cosine` are brought into one turn.
+    """
+    last, far = min(tree.shape[0], WIDTH * end), False
+    for k in range(WIDTH * first, last):
         x = q[tree[k, layout.FIRST_Q]]
         work[at(Q, k)] = work[at(ANGLE, k)] = x
         far |= not abs(x) < FAR
-    for k in range(n, WIDTH * work.shape[0]):
+    for k in range(last, WIDTH * end):
         work[at(Q, k)] = work[at(ANGLE, k)] = 0.0
     if far:
-        for k in range(n):
+        for k in range(WIDTH * first, last):
             x = work[at(Q, k)]
             work[at(ANGLE, k)] = math.atan2(math.sin(x), math.cos(x))
 
 
 @inlined
-def place_in_parents(constants: Array, work: Array) -> None:
+def place_in_parents(constants: Array, work: Array, first: int, end: int) -> None:
     """Poses of joints of one axis in the frames of their parents."""
-    for k in range(work.shape[0]):
+    for k in range(first, end):
         frame = load_mat3(constants, layout.PLACE_R, k)
         slide = load1(constants, SLIDING, k) * load1(work, Q, k)
         store3(
@@ -122,10 +135,18 @@ def place_in_parents(constants: Array, work: Array) -> None:
 
 
 @inlined
-def place_in_world(tree: IntArray, q: Array, work: Array) -> None:
-    """Poses from those in the parents' frames, base to tips; quaternions where joints have them."""
-    rotation, place = column9(work, TURNED, 0), ZERO3
-    for k in range(tree.shape[0]):
+def place_in_world(
+    tree: IntArray, q: Array, work: Array, first: int, end: int, before: Pose
+) -> Pose:
+    """Poses from those in the parents' frames, base to tips; quaternions where joints have them.
+
+    `before` is the pose of the link before the first, that of the last one is returned.
+    """
+    rotation, place = before
+    more = end < work.shape[0]
+    for k in range(WIDTH * first, min(tree.shape[0], WIDTH * end)):
+        if more:
+            prefetch_to_write(work, (k >> 3) + BLOCK, 0, WORK_ROWS, k)
         parent = tree[k, layout.PARENT]
         frame = tree[k, layout.FRAME]
         i = tree[k, layout.FIRST_Q]
@@ -146,12 +167,13 @@ def place_in_world(tree: IntArray, q: Array, work: Array) -> None:
         put_column9(work, TURNED, k, rotation)
         put_column3(work, PLACED, k, place)
         put_column3(work, REACH, k, lever)
+    return rotation, place
 
 
 @inlined
-def weigh_and_direct(constants: Array, work: Array) -> None:
+def weigh_and_direct(constants: Array, work: Array, first: int, end: int) -> None:
     """Inertias of the links alone, and their axes."""
-    for k in range(work.shape[0]):
+    for k in range(first, end):
         rotation = load_mat3(work, TURNED, k)
         inertia = sym_rotated(rotation, load_sym3(constants, layout.INERTIA, k))
         store1(work, WEIGHT, k, load1(constants, layout.MASS, k))
@@ -231,9 +253,10 @@ def carried_momenta(work: Array) -> None:
 @inlined
 def composites(tree: IntArray, constants: Array, q: Array, work: Array) -> None:
     """Everything: S and F of all links, and their poses."""
-    gather_coordinates(tree, q, work)
-    place_in_parents(constants, work)
-    place_in_world(tree, q, work)
-    weigh_and_direct(constants, work)
+    end = work.shape[0]
+    gather_coordinates(tree, q, work, 0, end)
+    place_in_parents(constants, work, 0, end)
+    place_in_world(tree, q, work, 0, end, NO_POSE)
+    weigh_and_direct(constants, work, 0, end)
     add_to_parents(tree, work)
     carried_momenta(work)

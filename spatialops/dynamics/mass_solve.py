@@ -13,6 +13,7 @@ from spatialops.algebra.vectors import ZERO3
 from spatialops.dynamics.articulated_lanes import sweep_to_base, sweep_to_tips
 from spatialops.dynamics.composite_lanes import (
     CARRIES,
+    NO_POSE,
     gather_coordinates,
     place_in_parents,
     place_in_world,
@@ -36,10 +37,11 @@ def mass_solve_kernel(
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
-    gather_coordinates(tree, q, work)
-    place_in_parents(constants, work)
-    place_in_world(tree, q, work)
-    weigh_and_direct(constants, work)
+    end = work.shape[0]
+    gather_coordinates(tree, q, work, 0, end)
+    place_in_parents(constants, work, 0, end)
+    place_in_world(tree, q, work, 0, end, NO_POSE)
+    weigh_and_direct(constants, work, 0, end)
     for k in range(tree.shape[0]):
         put_column3(work, CARRIES, k, ZERO3)
         put_column3(work, CARRIES + 3, k, ZERO3)

@@ -16,9 +16,10 @@ the link that has turned already; then, with the first moment h = m c and J abou
 from __future__ import annotations
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops.algebra.prefetch import prefetch, prefetch_rows
 from spatialops.algebra.simd import WIDTH, at, load1, load3, load_sym3, store1, store3
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -32,10 +33,12 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.composite_lanes import (
+    BLOCK,
     CARRIES,
     CENTER,
     COMPOSITE_ROWS,
     MOVES,
+    NO_POSE,
     REACH,
     SCALE,
     SECOND,
@@ -55,16 +58,32 @@ OMEGA = COMPOSITE_ROWS  # 3
 ALPHA = COMPOSITE_ROWS + 3  # 3
 ACCEL = COMPOSITE_ROWS + 6  # 3
 
+Motion = tuple[Vec3, Vec3, Vec3, Vec3]
+
 
 @inlined
-def accelerate(tree: IntArray, constants: Array, v: Array, a: Array, work: Array) -> None:
-    """Angular velocities and accelerations of all links, base to tips; the world falls upwards."""
-    base = ZERO3
-    omega = ZERO3
-    alpha = ZERO3
+def accelerate(
+    tree: IntArray,
+    constants: Array,
+    v: Array,
+    a: Array,
+    work: Array,
+    first: int,
+    end: int,
+    before: Motion,
+) -> Motion:
+    """Angular velocities and accelerations of links, base to tips; the world falls upwards.
+
+    `before` are w_0, w, alpha and accel of the link before the first, those of the last one are
+    returned.
+    """
+    base, omega, alpha, accel = before
+    more = end < work.shape[0]
     lifted = scaled(-1.0, column3(constants, GRAVITY, 0))
-    accel = lifted
-    for k in range(tree.shape[0]):
+    for k in range(WIDTH * first, min(tree.shape[0], WIDTH * end)):
+        if more:
+            prefetch_rows(constants, (k >> 3) + BLOCK, 0, GRAVITY, k)
+            prefetch(tree, k + WIDTH * BLOCK, 0)
         parent, number = tree[k, layout.PARENT], tree[k, NUMBER]
         if parent < 0:
             omega = ZERO3
@@ -89,12 +108,13 @@ def accelerate(tree: IntArray, constants: Array, v: Array, a: Array, work: Array
         put_column3(work, OMEGA, k, omega)
         put_column3(work, ALPHA, k, alpha)
         put_column3(work, ACCEL, k, accel)
+    return base, omega, alpha, accel
 
 
 @inlined
-def put_inertial_forces(work: Array) -> None:
+def put_inertial_forces(work: Array, first: int, end: int) -> None:
     """What the links' own masses need to move so."""
-    for k in range(work.shape[0]):
+    for k in range(first, end):
         omega = load3(work, OMEGA, k)
         alpha = load3(work, ALPHA, k)
         accel = load3(work, ACCEL, k)
@@ -104,6 +124,26 @@ def put_inertial_forces(work: Array) -> None:
         swing = plus(cross(alpha, h), cross(omega, cross(omega, h)))
         store3(work, CARRIES, k, moment)
         store3(work, CARRIES + 3, k, plus_scaled(swing, load1(work, WEIGHT, k), accel))
+
+
+@inlined
+def move(tree: IntArray, constants: Array, q: Array, v: Array, a: Array, work: Array) -> None:
+    """Poses, inertias and accelerations of all links, and the forces that their own masses need.
+
+    One block after the other: of large trees a step of all links would wait for memory. A tree of
+    two blocks is one: beginning anew costs what it saves.
+    """
+    pose = NO_POSE
+    motion = ZERO3, ZERO3, ZERO3, ZERO3
+    step = BLOCK if work.shape[0] > 2 * BLOCK else 2 * BLOCK
+    for first in range(0, work.shape[0], step):
+        end = min(first + step, work.shape[0])
+        gather_coordinates(tree, q, work, first, end)
+        place_in_parents(constants, work, first, end)
+        pose = place_in_world(tree, q, work, first, end, pose)
+        weigh_and_direct(constants, work, first, end)
+        motion = accelerate(tree, constants, v, a, work, first, end, motion)
+        put_inertial_forces(work, first, end)
 
 
 @inlined
@@ -161,12 +201,7 @@ def newton_euler_kernel(
         return layout.MISFIT
     if finite_status(q) != layout.OK:  # the position of a free root enters no result
         return layout.NOT_FINITE
-    gather_coordinates(tree, q, work)
-    place_in_parents(constants, work)
-    place_in_world(tree, q, work)
-    weigh_and_direct(constants, work)
-    accelerate(tree, constants, v, a, work)
-    put_inertial_forces(work)
+    move(tree, constants, q, v, a, work)
     take_off_external(tree, external, work)
     hand_down(tree, work)
     for k in range(work.shape[0]):

@@ -96,7 +96,7 @@ def branches_of(tree: IntArray, links: Array) -> Branches:
     order = _depth_first(tree[:, layout.PARENT])
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    table = np.empty((n, layout.TREE_COLUMNS + 3), dtype=np.int64)
+    table = aligned(n, layout.TREE_COLUMNS + 3).view(np.int64)
     table[:, : layout.TREE_COLUMNS] = tree[order]
     parents = table[:, layout.PARENT]
     parents[parents >= 0] = rank[parents[parents >= 0]]

@@ -44,6 +44,7 @@ def test_nothing_is_elsewhere() -> None:
         ("FLAGS", "flags of an array"),
         ("LENGTH", "length of a tuple, length of a list"),
         ("ITEMS", "items of a tuple"),
+        ("HASH", "hash of a tuple"),
         ("LIST_ITEMS", "items of a list"),
     ],
 )

@@ -5,11 +5,17 @@ import pytest
 
 import spatialops as so
 from spatialops import _layout as layout
-from spatialops.dynamics.articulated_body import factor_from, factor_kernel
+from spatialops.algebra.simd import WIDTH
+from spatialops.dynamics.articulated_body import (
+    articulated_body_kernel,
+    factor_from,
+    factor_kernel,
+)
+from spatialops.dynamics.composite_lanes import BLOCK
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation.stepping.integrators.accelerations import accelerations
-from tests.support.trees import chain, relative_error
+from tests.support.trees import chain, random_tree, relative_error
 
 
 def dense(model, q, v, tau):
@@ -19,6 +25,24 @@ def dense(model, q, v, tau):
 def test_dense_equation_of_motion(model, state):
     q, v, tau = state
     assert relative_error(so.forward_dynamics(model, q, v, tau), dense(model, q, v, tau)) < 1e-10
+
+
+@pytest.mark.parametrize("branching", [0.0, 0.3])
+def test_trees_that_take_several_blocks(rng, branching):
+    model = random_tree(rng, 130, ("ball", "revolute", "free", "screw"), branching=branching)
+    assert model.nv > 4 * WIDTH * BLOCK
+    q, v = model.random(rng), rng.normal(size=model.nv)
+    tau = rng.normal(size=model.nv)
+    a = so.forward_dynamics(model, q, v, tau)
+    assert relative_error(so.inverse_dynamics(model, q, v, a), tau) < 1e-8
+    assert relative_error(a, accelerations_of_one_link_after_the_other(model, q, v, tau)) < 1e-9
+
+
+def accelerations_of_one_link_after_the_other(model, q, v, tau):
+    work, a = np.empty((model.nv, layout.WORK_COLUMNS)), np.empty(model.nv)
+    given = model.tree, model.links, q, v, tau, np.zeros((model.n_bodies, 6))
+    assert articulated_body_kernel(*given, work, a) == layout.OK
+    return a
 
 
 def test_pendulum_in_closed_form():
