@@ -116,21 +116,22 @@ def panda(law):
 
 
 @pytest.mark.parametrize(
-    ("make", "kind", "law"),
+    ("make", "kind", "law", "off"),
     [
-        # At a residual of 1e-12 light feet are off by 2e-8: the law is solved to rounding.
-        (solo12, ConeController, so.contact.ConeCoulomb(tolerance=2e-13)),
-        (solo12, CoulombController, "coulomb"),
-        (panda, CoulombController, "coulomb"),
+        # A residual of 5e-14, where roundings end on some processors, lets light feet be off by
+        # 2e-8, 4e5 times as much; on others 2e-14 is reached, and 1e-9.
+        (solo12, ConeController, so.contact.ConeCoulomb(tolerance=2e-13), 4e5 * 2e-13),
+        (solo12, CoulombController, "coulomb", 1e-8),
+        (panda, CoulombController, "coulomb", 1e-8),
     ],
 )
-def test_forces_on_a_robot_of_a_file_are_those_predicted(make, kind, law):
+def test_forces_on_a_robot_of_a_file_are_those_predicted(make, kind, law, off):
     sim, q0, directions = make(law)
     track = JointTracking(sim.scene.model, swinging(q0, directions, rate=12.0), dt=sim.dt)
     control = kind(sim, track, choice="nearest", horizon=sim.dt)
     forces, accelerations, tracking = prediction_error(sim, control, sim.scene.state)
     assert forces < 1e-9
-    assert accelerations < 1e-8
+    assert accelerations < off
     assert tracking < 1e-3
 
 

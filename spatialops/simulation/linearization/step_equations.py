@@ -80,7 +80,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
         let_go(touched, room, k)
     if resists:
         differentiate_resistance(made, pulls, room)
-    slips = find_slips(touched, room)
+    slips = find_slips(made, touched, room)
     differentiate_dynamics(made, room, slips)
     if slips:
         put_slips(made, touched, room, resists)

@@ -4,7 +4,8 @@ The first tangent is w / |w|, so that with across = N x t1
 
     d t1 = across dz,    d t2 = -t1 dz,    dz = across . dw / |w|,
 
-and w = G (2 v_e + dv), of moments G (v_e + dv), where dv is what the smooth part changes,
+and w = G (2 v_e + dv), of moments, and where a step is evaluated at its start, G (v_e + dv), where
+dv is what the smooth part changes,
 
     M ddv = s (dF - C_q dq_e - C (dv_e + dx / 2) - a dA),
 
@@ -29,7 +30,7 @@ _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/fricti
 
 
 @kernel
-def find_slips(touched: Touched, room: Room) -> bool:
+def find_slips(made: Made, touched: Touched, room: Room) -> bool:
     """Which points have tangents that follow a slip; whether any, and whether that counts."""
     found = False
     for k in range(room.results[of.COUNT]):
@@ -42,29 +43,29 @@ def find_slips(touched: Touched, room: Room) -> bool:
         polygon = polygon and touched.friction[row] > 0.0
         if is_moment(room, k) and is_torsion(touched, room, k):
             continue
-        if polygon and slip_of(touched, room, k) > _SLIP:
+        if polygon and slip_of(made, touched, room, k) > _SLIP:
             room.point_ints[k, of.SLIP] = 1
             found = True
     return found
 
 
 @inlined
-def slip_of(touched: Touched, room: Room, k: int) -> float:
+def slip_of(made: Made, touched: Touched, room: Room, k: int) -> float:
     """Speed w of point k along its first tangent."""
-    return dot(tangents_of(touched, room, k)[0], velocity_of(room, k))
+    return dot(tangents_of(touched, room, k)[0], velocity_of(made, room, k))
 
 
 @inlined
-def early_part(room: Room, k: int) -> float:
+def early_part(made: Made, room: Room, k: int) -> float:
     """How often w has the slip with which the step begins beside that without contacts."""
-    return 0.0 if is_moment(room, k) else 1.0
+    return 0.0 if is_moment(room, k) else 2.0 * made.half
 
 
 @inlined
-def velocity_of(room: Room, k: int) -> Vec3:
+def velocity_of(made: Made, room: Room, k: int) -> Vec3:
     """Velocity of point k whose slip is w."""
     free, begun = vec3(room.arms[of.FREE], k, of.VELOCITY), vec3(room.arms[of.LATE], k, of.VELOCITY)
-    return plus_scaled(free, early_part(room, k), begun)
+    return plus_scaled(free, early_part(made, room, k), begun)
 
 
 @kernel
@@ -94,8 +95,8 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
     n = made.tree.shape[0]
     tangents, normal = tangents_of(touched, room, k), vec3(room.points, k, of.NORMAL)
     across = cross(normal, tangents[0])
-    turn = scaled(1.0 / slip_of(touched, room, k), across)
-    early = early_part(room, k)
+    turn = scaled(1.0 / slip_of(made, touched, room, k), across)
+    early = early_part(made, room, k)
     row, late = room.slip_side[k], room.found[of.LATE, k]
     by_v, answer = room.slips[of.SLIP_BY_V, k], room.slips[of.SLIP_ANSWER, k]
     for j in range(n):
@@ -106,7 +107,7 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
     add_row(room.slip_side, k, 0, turn, room.found[of.FREE, k], of.VELOCITY_BY_Q)
     add_row(room.slip_side, k, 0, scaled(early, turn), late, of.VELOCITY_BY_Q)
     if room.point_ints[k, of.KIND] != of.STILL:
-        speed = dot(normal, velocity_of(room, k))
+        speed = dot(normal, velocity_of(made, room, k))
         add_row(room.slip_side, k, 0, scaled(-speed, turn), late, of.NORMAL_BY_Q)
     for j in range(n):
         row[n + j] = (1.0 + early) * by_v[j]

@@ -16,7 +16,8 @@ with one more, where d_2 was c times what it was a step before.
 
 Where lengths differ, a straight line between the middles of steps of lengths s, s1, s2 has to do,
 d_0 + d_1 (s + s1) / (s1 + s2), and d_0 alone far from them. Linear accelerations of free bodies are
-kept in world axes, which do not turn. An impact ends what came before it. Only how fast the middle
+kept in world axes, which do not turn. An impact ends what came before it, but contacts are thought
+to push after it as they did. Only how fast the middle
 velocity is found depends on the past, not where.
 """
 
@@ -44,19 +45,20 @@ _FARTHEST = 4.0  # lengths of the last two pieces that a line through them is fo
 @merged
 def forget_past(t: Tables) -> None:
     """Motion is not smooth here."""
-    t.control[at.PAST] = 0
+    begin_after_impulse(t)
     t.control[at.PUSHES] = 0
-    t.monitor[at.LENGTHS_BEFORE] = 0.0
-    t.monitor[at.LENGTHS_BEFORE + 1] = 0.0
-    t.monitor[at.CURVATURE] = 0.0
-    t.vectors[at.PUSHED_BEFORE : at.PUSHED_BEFORE + at.REMEMBERED] = 0.0
+    t.vectors[at.PUSHED_BEFORE] = 0.0
 
 
 @merged
 def begin_after_impulse(t: Tables) -> None:
-    """Motion is not smooth here, and contacts have pushed."""
-    forget_past(t)
+    """Motion is not smooth here, and contacts have pushed: they will as they did before."""
+    t.control[at.PAST] = 0
     t.control[at.PUSHES] = 1
+    t.monitor[at.LENGTHS_BEFORE] = 0.0
+    t.monitor[at.LENGTHS_BEFORE + 1] = 0.0
+    t.monitor[at.CURVATURE] = 0.0
+    t.vectors[at.PUSHED_BEFORE + 1 : at.PUSHED_BEFORE + at.REMEMBERED] = 0.0
 
 
 @kernel
@@ -204,7 +206,8 @@ def renew_differences(rows: Array, fresh: Array, work: Array, squares: Array) ->
 def foresee(t: Tables, first: int, order: int, share: float, out: Array) -> None:
     """Change of velocity over the piece as the past of it goes on, in the axes of Q_E.
 
-    To `order` differences is added a share of the next one.
+    To `order` differences is added a share of the next one. Where nothing is known, as after an
+    impulse, contacts push as they did last.
     """
     s, known = t.monitor[at.PIECE], t.control[at.PAST]
     last, before = t.monitor[at.LENGTHS_BEFORE], t.monitor[at.LENGTHS_BEFORE + 1]
@@ -223,7 +226,7 @@ def foresee(t: Tables, first: int, order: int, share: float, out: Array) -> None
         share = (s + last) / (last + before) if before > 0.0 else 0.0
         if share > _FARTHEST:
             share = 0.0
-        if known == 0:
+        if known == 0 and first == at.SMOOTH_BEFORE:
             s = 0.0
         for k in range(out.size):
             out[k] = s * (t.vectors[first, k] + share * t.vectors[first + 1, k])
