@@ -33,6 +33,7 @@ _IN_PLANE = 1e-9  # of their line: a fourth point that is nearer lies in the pla
 _FLAT = 1e-3  # of GJK's simplex: height over a side, relative; what is flatter makes slivers
 _SLIVER = 1e-20  # m^2, twice the area below which a triangle has no normal
 _SEEN = 1e-14  # m above its plane from which on a point sees a side
+_LEVEL = 1.0 - 1e-12  # cosine between sides of one face
 
 
 @kernel
@@ -74,19 +75,38 @@ def epa(
         if grown == 0:
             break
         n_sides, n_points = grown, n_points + 1
-    i = ints[side, 0]
-    j = ints[side, 1]
-    k = ints[side, 2]
-    foot = scaled(lower, normal)
-    x, y, z = triangle_weights(
-        minus(vec3(points, i, W), foot),
-        minus(vec3(points, j, W), foot),
-        minus(vec3(points, k, W), foot),
-    )
-    on_a = plus_scaled(scaled(x, vec3(points, i, ON_A)), y, vec3(points, j, ON_A))
     put3(rows, 4, W, normal)
-    put3(rows, 4, ON_A, plus_scaled(on_a, z, vec3(points, k, ON_A)))
+    put3(rows, 4, ON_A, point_of_a(points, sides, ints, n_sides, side, lower + enough))
     return upper
+
+
+@kernel
+def point_of_a(
+    points: Array, sides: Array, ints: IntArray, count: int, side: int, highest: float
+) -> Vec3:
+    """The point of A that the origin's foot on the plane of a side comes from.
+
+    A face of A - B with more than three corners is several sides: that which has the foot counts,
+    or comes nearest to it.
+    """
+    normal = vec3(sides, side, NORMAL)
+    foot = scaled(sides[side, OFFSET], normal)
+    least, on_a = INFINITE, ZERO3
+    for s in range(count):
+        level = sides[s, OFFSET] <= highest and dot(vec3(sides, s, NORMAL), normal) > _LEVEL
+        if not (level or s == side):
+            continue
+        i, j = ints[s, 0], ints[s, 1]
+        k = ints[s, 2]
+        p, q = minus(vec3(points, i, W), foot), minus(vec3(points, j, W), foot)
+        r = minus(vec3(points, k, W), foot)
+        x, y, z = triangle_weights(p, q, r)
+        miss = plus_scaled(plus_scaled(scaled(x, p), y, q), z, r)
+        if dot(miss, miss) < least:
+            least = dot(miss, miss)
+            on_a = plus_scaled(scaled(x, vec3(points, i, ON_A)), y, vec3(points, j, ON_A))
+            on_a = plus_scaled(on_a, z, vec3(points, k, ON_A))
+    return on_a
 
 
 @inlined
