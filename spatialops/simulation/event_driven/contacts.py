@@ -137,12 +137,7 @@ class ContactDetector:
         self._work = np.zeros((scene.model.nv, layout.WORK_COLUMNS))
         self._moved = np.zeros(scene.model.nq)
         self._nothing = nothing_known()
-        widths = scene.geom_floats[:, col.GEOM_WIDTH]
-        flat = scene.geom_ints[:, col.GEOM_SHAPE] == col.HALF_SPACE
-        # Nothing gets through a half-space unseen: depth in it only grows.
-        self.widths = np.array(
-            [np.inf if flat[b] else min(widths[a], widths[b]) for a, b in scene.pairs]
-        ).reshape(-1)
+        self.widths = scene.pair_widths
 
     def detect_at(self, q: Array, v: Array, limit: float) -> Contacts:
         """Contacts with gaps up to `limit`, with frames and velocities."""

@@ -344,14 +344,23 @@ class Scene:
     def least_width(self) -> float:
         """Least half width of two shapes that might pass through each other unseen, m.
 
-        Infinite where there are none. Depth in a half-space only grows, and spheres have bounds.
+        Infinite where there are none. Spheres have bounds.
         """
-        ints, floats = self.tables.ints, self.tables.floats
+        spheres = (self.geom_ints[self.pairs, col.GEOM_SHAPE] == col.SPHERE).all(axis=1)
+        return float(self.pair_widths[~spheres].min(initial=col.INFINITE))
+
+    @property
+    def pair_widths(self) -> Array:
+        """Half width of the thinner of each pair's shapes, (P,), m.
+
+        Infinite of what meets a half-space: depth in it only grows, nothing gets through unseen.
+        """
         a, b = self.pairs.T
-        kinds = ints[:, col.GEOM_SHAPE]
-        seen = (kinds[b] == col.HALF_SPACE) | ((kinds[a] == col.SPHERE) & (kinds[b] == col.SPHERE))
-        widths = np.minimum(floats[a, col.GEOM_WIDTH], floats[b, col.GEOM_WIDTH])
-        return float(widths[~seen].min(initial=col.INFINITE))
+        widths = np.minimum(
+            self.geom_floats[a, col.GEOM_WIDTH], self.geom_floats[b, col.GEOM_WIDTH]
+        )
+        flat = self.geom_ints[b, col.GEOM_SHAPE] == col.HALF_SPACE
+        return np.where(flat, np.inf, widths)
 
     def to_data(self) -> PlainData:
         """The geoms, closures and what pairs have, as plain data.
