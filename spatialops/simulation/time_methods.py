@@ -37,8 +37,9 @@ class TimeStepping:
     settled : float
         What the middle velocity of the integrator "moreau" may be off, of the velocities, where
         joint forces act; elsewhere a share of the rule's own error, at most ten times as much, or
-        ten thousand times where contacts push. From 1e-13, which finite differences of steps ask
-        for: they see what is not settled. Default 1e-8.
+        ten thousand times where contacts push (and joint forces, if any, are those of the step
+        before). From 1e-13, which finite differences of steps ask for: they see what is not
+        settled. Default 1e-8.
     sleep : bool
         Count steps that change nothing, not a bit, instead of making them: where all that moves has
         come to rest, until a force, a control or a wrench is another. Results are the same to the

@@ -66,7 +66,11 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
 from spatialops.simulation.stepping.integrators.flow import smooth_step
 from spatialops.simulation.stepping.integrators.joint_forces import advance_elements
 from spatialops.simulation.stepping.integrators.midpoint import again
-from spatialops.simulation.stepping.integrators.past import begin_after_impulse, remember
+from spatialops.simulation.stepping.integrators.past import (
+    begin_after_impulse,
+    remember,
+    remember_forces,
+)
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.record_rows import (
     becomes_row,
@@ -382,6 +386,7 @@ def end_step(t: Tables) -> int:
     if has_loops(t):
         keep_frames(t)
     advance_elements(t)
+    remember_forces(t)
     note_rest(t)
     return count_step(t)
 

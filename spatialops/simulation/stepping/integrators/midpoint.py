@@ -158,18 +158,31 @@ def allowed(t: Tables, size: float, gain: float) -> float:
     A round makes what is off `gain` times as large.
     """
     least = t.settings[at.SETTLED] * t.settings[at.SETTLED] * size
-    for k in range(t.v.size):
-        if t.tau[k] != 0.0:
-            return least
+    pushed = t.control[at.PUSHES] > 0 or t.control[at.ACTING] > 0
+    if is_commanded(t, pushed):
+        return least
     share = SHARE * t.monitor[at.PIECE]
     error = share * share * t.monitor[at.CURVATURE]
     most = LOOSEST * LOOSEST * least
-    if t.control[at.PUSHES] > 0 or t.control[at.ACTING] > 0:
+    if pushed:
         most = LOOSEST_IN_CONTACT * LOOSEST_IN_CONTACT * least
         if t.control[at.PAST] < _TELLING:
             square = SHARE_OF_SQUARE * gain * gain
             error = square * square * size
     return max(min(error, most), least)
+
+
+@merged
+def is_commanded(t: Tables, pushed: bool) -> bool:
+    """Whether joint forces act that a controller may count on.
+
+    Where contacts push, those that are held since the step before have been counted on then.
+    """
+    for k in range(t.v.size):
+        expected = t.vectors[at.TAU_BEFORE, k] if pushed else 0.0
+        if t.tau[k] != expected:
+            return True
+    return False
 
 
 @merged

@@ -48,6 +48,7 @@ def forget_past(t: Tables) -> None:
     begin_after_impulse(t)
     t.control[at.PUSHES] = 0
     t.vectors[at.PUSHED_BEFORE] = 0.0
+    t.vectors[at.TAU_BEFORE] = 0.0
 
 
 @merged
@@ -108,6 +109,17 @@ def remember(t: Tables) -> None:
         curvature = whole_curvature(t, known > 3 and left > 0)
         if known > 2:
             t.monitor[at.CURVATURE] = curvature
+
+
+@merged
+def remember_forces(t: Tables) -> None:
+    """Joint forces of the step that is done: those that are held need not settle as new ones."""
+    if t.control[at.PUSHES] == 0:
+        return
+    for k in range(t.v.size):
+        if t.vectors[at.TAU_BEFORE, k] != t.tau[k]:
+            t.control[at.STIRRED] = 1
+            t.vectors[at.TAU_BEFORE, k] = t.tau[k]
 
 
 @kernel

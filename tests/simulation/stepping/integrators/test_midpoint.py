@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops.bench.contacts.mechanisms import chain_on_balls
 from spatialops.errors import StepSizeWarning
 from spatialops.experiments.accuracy.measures import order, swing, trend
 from spatialops.experiments.accuracy.spinning import heavy_top
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.record_rows import start as begin
 
 STEPS = (4e-3, 2e-3, 1e-3)
 
@@ -81,3 +85,30 @@ def test_what_was_before_does_not_matter_for_where_a_step_leads():
     begun = so.State(record.q[-2], record.v[-2], record.times[-2])
     anew, _ = so.Simulator(scene, dt=1e-3).step(begun)
     assert np.abs(anew.v - record.v[-1]).max() < 1e-7 * np.abs(anew.v).max()
+
+
+def problems_in(taus):
+    """Problems and velocities of a chain that lies on balls, pushed so step by step."""
+    scene = chain_on_balls(6, 4)
+    start = so.State(scene.state.q, np.append(np.zeros(6), 0.5 * np.ones(5)))
+    stepping = so.Simulator(scene, dt=1e-3, certify="off").stepping
+    t = stepping.tables()
+    load_state(t, start, taus[0], 0)
+    begin(t)
+    for tau in taus:
+        t.control[[at.STEPS_LEFT, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 1, 0, 0, 0
+        t.tau[:] = tau
+        t = stepping.advance(t)
+    return t.control[at.SOLVES], t.v.copy()
+
+
+@pytest.mark.compiled
+def test_forces_that_are_held_settle_as_none_do_and_new_ones_to_what_was_asked():
+    """In contact: a controller counts on the step that its forces begin with."""
+    held = np.zeros((60, 11))
+    held[:, 6:] = 0.05
+    news = held * (1.0 + 1e-9 * np.arange(60)[:, None])
+    few, end = problems_in(held)
+    many, exact = problems_in(news)
+    assert few < many
+    assert np.abs(end - exact).max() < 1e-5
