@@ -19,11 +19,11 @@ import scipy
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops._files import opened, written_beside
-from spatialops.contact.block_sparse import Matrix
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.cone import without_closures
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.stored_sparse import stored_sparse
+from spatialops.contact.sparse.blocks import Matrix
+from spatialops.contact.sparse.stored import stored_sparse
 from spatialops.errors import ArgumentError, AssetError, MissingLibraryError
 
 SUFFIXES = (".hdf5", ".h5")

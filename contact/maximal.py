@@ -28,7 +28,7 @@ from spatialops.contact.body_rows import (
     constraint_rows,
     put_relative,
 )
-from spatialops.contact.sparse_lu import sparse_factor
+from spatialops.contact.sparse.lu import sparse_factor
 from spatialops.dynamics.articulated_body import put_rigid_inertia
 from spatialops.dynamics.joint_split import DOF, FIRST, JointSplits, joint_splits
 from spatialops.dynamics.maximal import placed, tree_velocity

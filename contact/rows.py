@@ -78,29 +78,41 @@ def place_rows(
 
 
 @inlined
-def entries_dot(entries: Array, start: int, places: IntArray, i: int, y: Array) -> float:
-    """Product with y of a row that begins at `start` and has the columns of contact i."""
-    total = 0.0
-    first, count = places[i, FIRST_A], places[i, COUNT_A]
-    for k in range(count):
-        total += entries[start + k] * y[first + k]
-    start += count
-    first = places[i, FIRST_B]
-    for k in range(places[i, COUNT_B]):
-        total += entries[start + k] * y[first + k]
-    return total
+def add_contact(rows: SparseRows, i: int, impulse: tuple[float, float, float], y: Array) -> None:
+    """Add to y what the three rows of contact i are along an impulse."""
+    entries = rows.entries
+    a, b, c = impulse
+    width, at = width_of(rows.places, i), rows.places[i, START]
+    for side in range(2):
+        first, count = rows.places[i, FIRST_A + 2 * side], rows.places[i, COUNT_A + 2 * side]
+        for k in range(0, count, WIDTH):
+            few = count - k
+            moved = load_first(y, first + k, few)
+            moved = moved + a * load_first(entries, at + k, few)
+            moved = moved + b * load_first(entries, at + width + k, few)
+            moved = moved + c * load_first(entries, at + 2 * width + k, few)
+            store_first(y, first + k, few, moved)
+        at += count
 
 
 @inlined
-def add_entries(entries: Array, start: int, places: IntArray, i: int, x: float, y: Array) -> None:
-    """Add x times such a row to y."""
-    first, count = places[i, FIRST_A], places[i, COUNT_A]
-    for k in range(count):
-        y[first + k] += entries[start + k] * x
-    start += count
-    first = places[i, FIRST_B]
-    for k in range(places[i, COUNT_B]):
-        y[first + k] += entries[start + k] * x
+def velocity_of(rows: SparseRows, i: int, y: Array) -> tuple[float, float, float]:
+    """Products with y of the rows of contact i side by side: sums do not wait for each other."""
+    entries = rows.entries
+    width, at = width_of(rows.places, i), rows.places[i, START]
+    a = zeros()
+    b = zeros()
+    c = zeros()
+    for side in range(2):
+        first, count = rows.places[i, FIRST_A + 2 * side], rows.places[i, COUNT_A + 2 * side]
+        for k in range(0, count, WIDTH):
+            few = count - k
+            moved = load_first(y, first + k, few)
+            a = a + moved * load_first(entries, at + k, few)
+            b = b + moved * load_first(entries, at + width + k, few)
+            c = c + moved * load_first(entries, at + 2 * width + k, few)
+        at += count
+    return total(a), total(b), total(c)
 
 
 @inlined
@@ -165,49 +177,23 @@ def multiply_rows(rows: SparseRows, count: int, W: Array) -> None:
 @kernel
 def add_impulses(rows: SparseRows, p: Array, y: Array) -> None:
     """y = L^T p."""
-    entries = rows.entries
     for k in range(y.size):
         y[k] = 0.0
     for i in range(p.size // 3):
-        a = p[3 * i]
-        b = p[3 * i + 1]
-        c = p[3 * i + 2]
-        if a == 0.0 and b == 0.0 and c == 0.0:
+        impulse = p[3 * i], p[3 * i + 1], p[3 * i + 2]
+        if impulse[0] == 0.0 and impulse[1] == 0.0 and impulse[2] == 0.0:
             continue
-        width, at = width_of(rows.places, i), rows.places[i, START]
-        for side in range(2):
-            first, count = rows.places[i, FIRST_A + 2 * side], rows.places[i, COUNT_A + 2 * side]
-            for k in range(0, count, WIDTH):
-                few = count - k
-                moved = load_first(y, first + k, few)
-                moved = moved + a * load_first(entries, at + k, few)
-                moved = moved + b * load_first(entries, at + width + k, few)
-                moved = moved + c * load_first(entries, at + 2 * width + k, few)
-                store_first(y, first + k, few, moved)
-            at += count
+        add_contact(rows, i, impulse, y)
 
 
 @kernel
 def velocities_of(rows: SparseRows, y: Array, w: Array) -> None:
-    """w = L y, the three rows of a contact side by side: their sums do not wait for each other."""
-    entries = rows.entries
+    """w = L y."""
     for i in range(w.size // 3):
-        width, at = width_of(rows.places, i), rows.places[i, START]
-        a = zeros()
-        b = zeros()
-        c = zeros()
-        for side in range(2):
-            first, count = rows.places[i, FIRST_A + 2 * side], rows.places[i, COUNT_A + 2 * side]
-            for k in range(0, count, WIDTH):
-                few = count - k
-                moved = load_first(y, first + k, few)
-                a = a + moved * load_first(entries, at + k, few)
-                b = b + moved * load_first(entries, at + width + k, few)
-                c = c + moved * load_first(entries, at + 2 * width + k, few)
-            at += count
-        w[3 * i] = total(a)
-        w[3 * i + 1] = total(b)
-        w[3 * i + 2] = total(c)
+        a, b, c = velocity_of(rows, i, y)
+        w[3 * i] = a
+        w[3 * i + 1] = b
+        w[3 * i + 2] = c
 
 
 @kernel

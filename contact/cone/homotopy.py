@@ -29,7 +29,6 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, IntArray
-from spatialops.contact.block_sparse import Matrix, block_diagonal, is_sparse
 from spatialops.contact.cone.second_order_cone import (
     Lorentz,
     apply,
@@ -38,7 +37,8 @@ from spatialops.contact.cone.second_order_cone import (
     product,
     scaling,
 )
-from spatialops.contact.sparse_lu import sparse_factor
+from spatialops.contact.sparse.blocks import Matrix, block_diagonal, is_sparse
+from spatialops.contact.sparse.lu import sparse_factor
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem

@@ -21,8 +21,8 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array
-from spatialops.contact.block_sparse import is_sparse
 from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.sparse.blocks import is_sparse
 
 _MARGIN = 1e-7  # largest |b_n| is 1: a contradiction smaller than this may be rounding
 _LP = 1e-10  # tolerances asked of the linear program

@@ -12,10 +12,10 @@ import scipy
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops._files import load_arrays, save_arrays
-from spatialops.contact.block_sparse import Matrix, is_sparse
 from spatialops.contact.cone.residual import Residuals, residuals
 from spatialops.contact.lcp.status import Status
-from spatialops.contact.stored_sparse import stored_sparse
+from spatialops.contact.sparse.blocks import Matrix, is_sparse
+from spatialops.contact.sparse.stored import stored_sparse
 from spatialops.errors import ArgumentError, AssetError
 
 _ABSENT: Any = None  # the default of a field that is a number once it is checked

@@ -10,10 +10,10 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, ArrayLike, IntArray
-from spatialops.contact.block_sparse import Matrix, block_diagonal, is_sparse
 from spatialops.contact.cone.projection import project_all
 from spatialops.contact.cone.residual import block_scales, round_cone
 from spatialops.contact.cone.scratch import Blocks
+from spatialops.contact.sparse.blocks import Matrix, block_diagonal, is_sparse
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.problem import ConeProblem

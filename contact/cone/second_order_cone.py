@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.block_sparse import Matrix, block_diagonal, is_sparse
+from spatialops.contact.sparse.blocks import Matrix, block_diagonal, is_sparse
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem

@@ -9,10 +9,10 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, IntArray
-from spatialops.contact.block_sparse import block_diagonal, is_sparse
 from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.semismooth import semismooth_newton
-from spatialops.contact.sparse_lu import sparse_factor
+from spatialops.contact.sparse.blocks import block_diagonal, is_sparse
+from spatialops.contact.sparse.lu import sparse_factor
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem

@@ -17,7 +17,7 @@ import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.problem import Matrix, MixedLCP
-from spatialops.contact.sparse_lu import sparse_factor
+from spatialops.contact.sparse.lu import sparse_factor
 
 _REGULAR = 1e-13  # smallest pivot of a dense LU, relative to its largest, that is not rounding
 _RANK = 1e-12  # singular values of the active block, relative to the largest, that count as zero

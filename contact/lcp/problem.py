@@ -16,7 +16,7 @@ from spatialops._arrays import Array, ArrayLike, array, vector, whole
 from spatialops._compile.jit import kernel
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.lcp.status import Status
-from spatialops.contact.stored_sparse import stored_sparse
+from spatialops.contact.sparse.stored import stored_sparse
 from spatialops.errors import ArgumentError, AssetError
 
 if TYPE_CHECKING:

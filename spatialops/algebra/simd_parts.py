@@ -129,6 +129,34 @@ def _total(context: CompilerObject, value: CompilerObject) -> CompilerObject:
     return types.float64(value), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _with_lane(
+    context: CompilerObject, value: CompilerObject, place: CompilerObject, number: CompilerObject
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        return build.insert_element(values[0], values[2], values[1])
+
+    return LANES(LANES, types.intp, types.float64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _lane(context: CompilerObject, value: CompilerObject, place: CompilerObject) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        return build.extract_element(values[0], values[1])
+
+    return types.float64(LANES, types.intp), generate
+
+
 def load_first(line: Array, first: int, count: int) -> Lanes:
     """Lanes from line[first : first + count], at most eight, and zeros; no more is read."""
     lanes = zeros()
@@ -163,6 +191,18 @@ def total(value: Lanes) -> float:
     return float(left[0])
 
 
+def with_lane(value: Lanes, place: int, number: float) -> Lanes:
+    """The lanes with this number in the place of one of them."""
+    lanes = value.copy()
+    lanes[place] = number
+    return lanes
+
+
+def lane(value: Lanes, place: int) -> float:
+    """One of the lanes."""
+    return float(value[place])
+
+
 @overload(load_first, inline="always", strict=False)  # type: ignore[untyped-decorator]
 def _compiled_load_first(
     line: CompilerObject, first: CompilerObject, count: CompilerObject
@@ -187,3 +227,15 @@ def _compiled_store_first(
 @overload(total, inline="always", strict=False)  # type: ignore[untyped-decorator]
 def _compiled_total(value: CompilerObject) -> CompilerObject:
     return lambda value: _total(value)
+
+
+@overload(with_lane, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_with_lane(
+    value: CompilerObject, place: CompilerObject, number: CompilerObject
+) -> CompilerObject:
+    return lambda value, place, number: _with_lane(value, place, number)
+
+
+@overload(lane, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_lane(value: CompilerObject, place: CompilerObject) -> CompilerObject:
+    return lambda value, place: _lane(value, place)

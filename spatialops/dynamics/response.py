@@ -13,6 +13,7 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import Lanes, LanesVec3
 from spatialops.algebra.vectors import (
     ZERO3,
     add3,
@@ -94,50 +95,18 @@ def add_wrench_row(
         a = tree[a, layout.PARENT]
 
 
-@kernel
-def add_three_rows(
-    tree: IntArray,
-    links: Array,
-    work: Array,
-    k: int,
-    point: Vec3,
-    forces: tuple[Vec3, Vec3, Vec3],
-    rows: Array,
-    origin: int,
-    width: int,
-) -> None:
-    """The rows of three forces at one point of link k, carried to the base side by side.
-
-    Entry k of row j goes to rows[origin + j * width + k]. The same as three calls of
-    `add_wrench_row` against the world: what a link needs is read once, and the three chains of
-    arithmetic do not wait for one another (measured: half the time)."""
-    if k < 0:
-        return
-    force_0, force_1, force_2 = forces
-    arm = minus(point, vec3(work, k, layout.ORIGIN))
-    moment_0 = cross(arm, force_0)
-    moment_1 = cross(arm, force_1)
-    moment_2 = cross(arm, force_2)
-    while k >= 0:
-        d_inverse = work[k, layout.D_INVERSE]
-        gain_m = vec3(work, k, layout.GAIN_M)
-        gain_f = vec3(work, k, layout.GAIN_F)
-        lever, root = vec3(work, k, layout.LEVER), math.sqrt(d_inverse)
-        e_0 = joint_force(tree, links, work, k, moment_0, force_0)
-        e_1 = joint_force(tree, links, work, k, moment_1, force_1)
-        e_2 = joint_force(tree, links, work, k, moment_2, force_2)
-        rows[origin + k] = e_0 * root
-        rows[origin + width + k] = e_1 * root
-        rows[origin + 2 * width + k] = e_2 * root
-        e_0 = -e_0 * d_inverse
-        e_1 = -e_1 * d_inverse
-        e_2 = -e_2 * d_inverse
-        force_0, force_1 = plus_scaled(force_0, e_0, gain_f), plus_scaled(force_1, e_1, gain_f)
-        force_2 = plus_scaled(force_2, e_2, gain_f)
-        moment_0 = plus(plus_scaled(moment_0, e_0, gain_m), cross(lever, force_0))
-        moment_1 = plus(plus_scaled(moment_1, e_1, gain_m), cross(lever, force_1))
-        moment_2 = plus(plus_scaled(moment_2, e_2, gain_m), cross(lever, force_2))
-        k = tree[k, layout.PARENT]
+@inlined
+def carry_eight(
+    tree: IntArray, links: Array, work: Array, k: int, m: LanesVec3, f: LanesVec3
+) -> tuple[Lanes, LanesVec3, LanesVec3]:
+    """What the joint of link k takes of eight wrenches, and what of them goes up."""
+    e = joint_force(tree, links, work, k, m, f)
+    d_inverse = work[k, layout.D_INVERSE]
+    taken = e * math.sqrt(d_inverse)
+    e = e * -d_inverse
+    m = plus_scaled(m, e, vec3(work, k, layout.GAIN_M))
+    f = plus_scaled(f, e, vec3(work, k, layout.GAIN_F))
+    return taken, plus(m, cross(vec3(work, k, layout.LEVER), f)), f
 
 
 @kernel

@@ -5,7 +5,14 @@ import pytest
 
 from spatialops._compile.jit import kernel
 from spatialops.algebra.simd import store
-from spatialops.algebra.simd_parts import load_first, load_part, store_first, total
+from spatialops.algebra.simd_parts import (
+    lane,
+    load_first,
+    load_part,
+    store_first,
+    total,
+    with_lane,
+)
 
 
 @kernel
@@ -57,3 +64,20 @@ def test_a_part_of_the_lanes_is_read(first, low, high):
     lanes = np.arange(8)
     expected = np.where((lanes >= low) & (lanes < high), first + lanes + 1.0, 0.0)
     np.testing.assert_array_equal(out[0], expected)
+
+
+@kernel
+def changed(line, place, number, out):
+    value = with_lane(load_first(line, 0, 8), place, number)
+    store(out, 0, 0, value)
+    return lane(load_first(line, 0, 8), place)
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_one_lane_is_read_and_changed(place):
+    line, out = np.arange(1.0, 9.0), np.zeros((1, 8))
+    assert changed(line, place, 0.5, out) == place + 1.0
+    expected = line.copy()
+    expected[place] = 0.5
+    np.testing.assert_array_equal(out[0], expected)
+    np.testing.assert_array_equal(line, np.arange(1.0, 9.0))

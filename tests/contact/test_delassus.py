@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops._layout import WORK_COLUMNS
+from spatialops._layout import PARENT, WORK_COLUMNS
 from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.rows import PLACE_COLUMNS, SparseRows, multiply_rows, place_rows
 from spatialops.dynamics.articulated_body import factor_kernel
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import axis_of, poses_kernel, velocities_kernel
 from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.tree.loops import Loops
 from tests.support.contact_rows import dense_entries
@@ -51,11 +51,21 @@ def contact_jacobian(model, q, bodies, floats):
     return np.concatenate(rows)
 
 
-@pytest.fixture(params=[1, 4])
+@pytest.fixture(params=[1, 4, 40])
 def case(request, model, state, rng):
     """Kernels' tables and the dense Jacobian of some contacts."""
     q, v = state[0], state[1]
     bodies, ints, floats = random_contacts(rng, model, request.param)
+    if request.param > 8:  # as the loop has them: in the order of pairs
+        order = np.lexsort((ints[:, col.CONTACT_A], ints[:, col.CONTACT_B]))
+        bodies = [bodies[i] for i in order]
+        ints, floats = ints[order], floats[order]
+        turned = slice(0, 5)
+        bodies[turned] = [(b, a) for a, b in bodies[turned]]
+        ints[turned, col.CONTACT_A], ints[turned, col.CONTACT_B] = (
+            ints[turned, col.CONTACT_B].copy(),
+            ints[turned, col.CONTACT_A].copy(),
+        )
     work = np.zeros((model.nv, WORK_COLUMNS))
     poses_kernel(model.tree, model.links, q, work)
     velocities_kernel(model.tree, model.links, v, work)
@@ -105,3 +115,27 @@ def test_contact_of_a_body_with_itself_moves_nothing(rng, model):
     factor_kernel(model.tree, model.links, work)
     rows = rows_of(model, work, ints, floats)
     assert np.abs(dense_entries(rows, model.nv)).max() < 1e-12
+
+
+def test_joints_among_contacts_answer_their_own_unit_force(model, state, rng):
+    """Stops and dry friction of all joints in turns, between contacts of their links."""
+    q = state[0]
+    bodies, ints, floats = random_contacts(rng, model, 3 * model.nv)
+    work = np.zeros((model.nv, WORK_COLUMNS))
+    poses_kernel(model.tree, model.links, q, work)
+    factor_kernel(model.tree, model.links, work)
+    G = contact_jacobian(model, q, bodies, floats).reshape(-1, 3, model.nv)
+    for k in range(model.nv):
+        i = 3 * k + 1 if k % 3 else 3 * k + 2
+        kind = col.DRY if k % 2 else col.STOP
+        ints[i, [col.CONTACT_A, col.CONTACT_B]] = k, model.tree[k, PARENT]
+        ints[i, col.CONTACT_FEATURE_A] = kind
+        j, side = (1, 1.0) if kind == col.DRY else (0, -1.0)
+        floats[i, col.NORMAL : col.NORMAL + 9] = 0.0
+        first = col.NORMAL + 3 * j
+        floats[i, first : first + 3] = side * np.array(axis_of(model.tree, work, k))
+        G[i] = 0.0
+        G[i, j, k] = side
+    L = dense_entries(rows_of(model, work, ints, floats), model.nv)
+    left = np.linalg.solve(np.linalg.cholesky(so.mass_matrix(model, q)), G.reshape(-1, model.nv).T)
+    assert relative_error(L @ L.T, left.T @ left) < 1e-12

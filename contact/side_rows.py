@@ -1,0 +1,225 @@
+"""Rows of L of contacts, several carried to the base at a time.
+
+What a joint takes of a wrench, and what it passes on, is the same arithmetic for all that come by:
+they lie in lanes. Contacts of one foot or of one chain, and stops and dry friction of the joints
+of one limb, go the same way from where the deepest of them is, and one after the other joins where
+the way comes by its link. Lanes of those that have not joined yet are zeros, and carry nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH, Lanes, LanesVec3, zeros
+from spatialops.algebra.simd_parts import lane, with_lane
+from spatialops.algebra.vectors import cross, dot, minus, plus, scaled, vec3
+from spatialops.collision import _layout as col
+from spatialops.contact.rows import (
+    COUNT_A,
+    FIRST_A,
+    FIRST_B,
+    START,
+    TREE_B,
+    SparseRows,
+    width_of,
+)
+from spatialops.dynamics.kinematics import axis_of
+from spatialops.dynamics.response import carry_eight
+
+# What rows a contact has.
+OF_JOINT = 0
+OF_MOMENT = 1
+WITHIN = 2
+OF_SIDES = 3
+_PAIR = 2  # contacts between two links of one tree that have their three directions in lanes
+
+
+@inlined
+def kind_of(ints: IntArray, rows: SparseRows, i: int) -> int:
+    """Whether contact i is of a joint, a moment, within one tree, or of single links of trees."""
+    if ints[i, col.CONTACT_FEATURE_A] < 0:
+        return OF_JOINT
+    if ints[i, col.CONTACT_PAIR] < 0:
+        return OF_MOMENT
+    both = ints[i, col.CONTACT_A] >= 0 and ints[i, col.CONTACT_B] >= 0
+    return WITHIN if both and rows.places[i, TREE_B] < 0 else OF_SIDES
+
+
+@inlined
+def link_of(ints: IntArray, rows: SparseRows, i: int, second: bool) -> int:
+    """The link that contact i pushes at its first or second side alone; -1: none."""
+    if kind_of(ints, rows, i) != OF_SIDES:
+        return -1
+    a, b = ints[i, col.CONTACT_A], ints[i, col.CONTACT_B]
+    if second:
+        return b if rows.places[i, TREE_B] >= 0 else -1
+    return a if a >= 0 else b
+
+
+@inlined
+def place_of(rows: SparseRows, i: int, second: bool) -> int:
+    """Where the entry of column 0 of contact i would be, at its first or second side."""
+    start = rows.places[i, START]
+    if second:
+        return start + rows.places[i, COUNT_A] - rows.places[i, FIRST_B]
+    return start - rows.places[i, FIRST_A]
+
+
+@inlined
+def joined(
+    m: LanesVec3, f: LanesVec3, c: int, moment: Vec3, force: Vec3
+) -> tuple[LanesVec3, LanesVec3]:
+    """Eight wrenches with this one in the place of one of them."""
+    m = with_lane(m[0], c, moment[0]), with_lane(m[1], c, moment[1]), with_lane(m[2], c, moment[2])
+    f = with_lane(f[0], c, force[0]), with_lane(f[1], c, force[1]), with_lane(f[2], c, force[2])
+    return m, f
+
+
+@kernel
+def put_sides(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    ints: IntArray,
+    floats: Array,
+    i: int,
+    second: bool,
+    rows: SparseRows,
+) -> int:
+    """Rows of contact i, and of those before it that its way to the base comes by; how many."""
+    none = zeros()
+    m_n = m_t = m_s = f_n = f_t = f_s = (none, none, none)
+    count = 0
+    k = link_of(ints, rows, i, second)
+    if k < 0:
+        return 1
+    while k >= 0:
+        while count < WIDTH and count <= i and link_of(ints, rows, i - count, second) == k:
+            j = i - count
+            sign = -1.0 if second or ints[j, col.CONTACT_A] < 0 else 1.0
+            arm = minus(vec3(floats, j, col.POINT), vec3(work, k, layout.ORIGIN))
+            force = scaled(sign, vec3(floats, j, col.NORMAL))
+            m_n, f_n = joined(m_n, f_n, count, cross(arm, force), force)
+            force = scaled(sign, vec3(floats, j, col.TANGENT))
+            m_t, f_t = joined(m_t, f_t, count, cross(arm, force), force)
+            force = scaled(sign, vec3(floats, j, col.SECOND))
+            m_s, f_s = joined(m_s, f_s, count, cross(arm, force), force)
+            count += 1
+        e_n, m_n, f_n = carry_eight(tree, links, work, k, m_n, f_n)
+        e_t, m_t, f_t = carry_eight(tree, links, work, k, m_t, f_t)
+        e_s, m_s, f_s = carry_eight(tree, links, work, k, m_s, f_s)
+        for c in range(count):
+            width, place = width_of(rows.places, i - c), place_of(rows, i - c, second) + k
+            rows.entries[place] = lane(e_n, c)
+            rows.entries[place + width] = lane(e_t, c)
+            rows.entries[place + 2 * width] = lane(e_s, c)
+        k = tree[k, layout.PARENT]
+    return count
+
+
+@kernel
+def put_within(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    ints: IntArray,
+    floats: Array,
+    i: int,
+    rows: SparseRows,
+) -> int:
+    """Rows of contact i of two links of one tree, and of one more of theirs before it; how many.
+
+    What pushes one link is carried to where the way of the other meets its own, where both may
+    cancel.
+    """
+    none = zeros()
+    m_a = f_a = m_b = f_b = (none, none, none)
+    a, b = ints[i, col.CONTACT_A], ints[i, col.CONTACT_B]
+    count = 0
+    while count < min(_PAIR, i + 1) and kind_of(ints, rows, i - count) == WITHIN:
+        j = i - count
+        if ints[j, col.CONTACT_A] != a or ints[j, col.CONTACT_B] != b:
+            break
+        arm_a = minus(vec3(floats, j, col.POINT), vec3(work, a, layout.ORIGIN))
+        arm_b = minus(vec3(floats, j, col.POINT), vec3(work, b, layout.ORIGIN))
+        for d in range(3):
+            force = vec3(floats, j, col.NORMAL + 3 * d)
+            m_a, f_a = joined(m_a, f_a, 3 * count + d, cross(arm_a, force), force)
+            force = scaled(-1.0, force)
+            m_b, f_b = joined(m_b, f_b, 3 * count + d, cross(arm_b, force), force)
+        count += 1
+    while a != b:
+        if a > b:
+            e, m_a, f_a = carry_eight(tree, links, work, a, m_a, f_a)
+            put_entries(rows, i, count, a, e)
+            a = tree[a, layout.PARENT]
+        else:
+            e, m_b, f_b = carry_eight(tree, links, work, b, m_b, f_b)
+            put_entries(rows, i, count, b, e)
+            b = tree[b, layout.PARENT]
+    m_a, f_a = plus(m_a, m_b), plus(f_a, f_b)
+    while a >= 0:
+        e, m_a, f_a = carry_eight(tree, links, work, a, m_a, f_a)
+        put_entries(rows, i, count, a, e)
+        a = tree[a, layout.PARENT]
+    return count
+
+
+@inlined
+def put_entries(rows: SparseRows, i: int, count: int, k: int, e: Lanes) -> None:
+    """Entries of column k of contact i and of those before it, direction by direction."""
+    for c in range(count):
+        width, place = width_of(rows.places, i - c), place_of(rows, i - c, False) + k
+        for d in range(3):
+            rows.entries[place + d * width] = lane(e, 3 * c + d)
+
+
+@kernel
+def put_joints(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    ints: IntArray,
+    floats: Array,
+    i: int,
+    rows: SparseRows,
+) -> int:
+    """Rows of joint i, and of those before it that its way to the base comes by; how many.
+
+    Its own joint takes all of a joint's unit force, and passes on what moves with it, -U / D.
+    """
+    none = zeros()
+    m = f = (none, none, none)
+    count = 0
+    k = ints[i, col.CONTACT_A]
+    while k >= 0:
+        e, m, f = carry_eight(tree, links, work, k, m, f)
+        for c in range(count):
+            rows.entries[joint_place(ints, rows, i - c) + k] = lane(e, c)
+        while count < min(WIDTH, i + 1) and kind_of(ints, rows, i - count) == OF_JOINT:
+            j = i - count
+            if ints[j, col.CONTACT_A] != k:
+                break
+            tangent = ints[j, col.CONTACT_FEATURE_A] != col.STOP
+            axis = vec3(floats, j, col.TANGENT if tangent else col.NORMAL)
+            sign, d_inverse = dot(axis, axis_of(tree, work, k)), work[k, layout.D_INVERSE]
+            rows.entries[joint_place(ints, rows, j) + k] = sign * math.sqrt(d_inverse)
+            force = scaled(-sign * d_inverse, vec3(work, k, layout.GAIN_F))
+            moment = scaled(-sign * d_inverse, vec3(work, k, layout.GAIN_M))
+            moment = plus(moment, cross(vec3(work, k, layout.LEVER), force))
+            m, f = joined(m, f, count, moment, force)
+            count += 1
+        k = tree[k, layout.PARENT]
+    return count
+
+
+@inlined
+def joint_place(ints: IntArray, rows: SparseRows, i: int) -> int:
+    """Where the entry of column 0 would be of the row that moves: a stop's normal, or a tangent."""
+    place = place_of(rows, i, False)
+    if ints[i, col.CONTACT_FEATURE_A] != col.STOP:
+        place += width_of(rows.places, i)
+    return place

@@ -1,0 +1,1 @@
+"""Sparse matrices: of blocks, their factors, and as they come from files."""
