@@ -57,13 +57,19 @@ class Search(NamedTuple):
 def place_geoms(geom_ints: IntArray, geoms: Array, work: Array, places: Array) -> None:
     """World positions of all geoms, and rotations of those that have any; poses are in `work`."""
     for g in range(geom_ints.shape[0] - 1):  # the last row is no geom
-        k, offset = geom_ints[g, col.GEOM_LINK], vec3(geoms, g, col.GEOM_OFFSET)
-        if k >= 0:
-            offset = plus(vec3(work, k, ORIGIN), rotate(mat3(work, k, ROTATION), offset))
-        put3(places, g, col.PLACE, offset)
-        if geom_ints[g, col.GEOM_SHAPE] > col.HALF_SPACE:
-            turn = mat3(geoms, g, col.GEOM_TURN)
-            put_mat3(places, g, col.TURN, times(mat3(work, k, ROTATION), turn) if k >= 0 else turn)
+        place_geom(geom_ints, geoms, work, places, g)
+
+
+@inlined
+def place_geom(geom_ints: IntArray, geoms: Array, work: Array, places: Array, g: int) -> None:
+    """The same of one geom."""
+    k, offset = geom_ints[g, col.GEOM_LINK], vec3(geoms, g, col.GEOM_OFFSET)
+    if k >= 0:
+        offset = plus(vec3(work, k, ORIGIN), rotate(mat3(work, k, ROTATION), offset))
+    put3(places, g, col.PLACE, offset)
+    if geom_ints[g, col.GEOM_SHAPE] > col.HALF_SPACE:
+        turn = mat3(geoms, g, col.GEOM_TURN)
+        put_mat3(places, g, col.TURN, times(mat3(work, k, ROTATION), turn) if k >= 0 else turn)
 
 
 @inlined

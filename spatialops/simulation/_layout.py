@@ -193,7 +193,8 @@ ARMS = PUSHED_BEFORE + REMEMBERED  # moment arms of the path that is at work
 SWUNG = ARMS + 1  # 2: of the rows of PUSHED_BEFORE those that may swing, as they were before
 WHOLE_BEFORE = SWUNG + 2  # second difference of whole accelerations, contacts' with smooth ones
 TAU_BEFORE = WHOLE_BEFORE + 1  # joint forces of the last step in which contacts pushed
-VECTORS = TAU_BEFORE + 1
+ON_WAY = TAU_BEFORE + 1  # 1: links that something hangs on which may arrive in the piece
+VECTORS = ON_WAY + 1
 
 # Columns of what elements (springs and actuators) do in a piece: the force where it is evaluated,
 # and by how much it falls with the change of the rate until the end of the piece.

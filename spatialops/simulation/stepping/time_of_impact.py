@@ -5,6 +5,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
+from spatialops._layout import PARENT
 from spatialops.algebra.vectors import dot, vec3
 from spatialops.collision._layout import (
     APPROACH,
@@ -16,12 +17,12 @@ from spatialops.collision._layout import (
     GEOM_LINK,
     INFINITE,
 )
-from spatialops.collision.detector import is_simple, pair_gap, place_geoms, relative_velocity
+from spatialops.collision.detector import is_simple, pair_gap, place_geom, relative_velocity
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.known_contacts import first_of_pair
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, row_at
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import move_link, place_link
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import count_met, cuts
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint, stop_gap
@@ -32,6 +33,11 @@ from spatialops.simulation.stepping.tables import Tables
 
 _MET = 1e-3  # of the distance that counts as touching
 _SAME_TIME = 1e-12  # of the piece
+# Of the piece, in which a gap that changes by so much of all that it changes by jumps. When is known
+# well enough: where a point begins to approach fast is a matter of the threshold.
+_JUMP_TIME = 1e-5
+_JUMP = 1e-2
+_MOST_LOOKS = 60  # for the first touch: more than halves of the piece take to the same time
 _GRAZES = 4  # times that a piece is cut again for what is seen on its way at the cut
 
 
@@ -136,16 +142,41 @@ def has_one_point(t: Tables, p: int) -> bool:
     return True if of_joint(t, p) else is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
 
 
+@merged
+def mark_ways(t: Tables, count: int) -> None:
+    """Mark the links that the gathered pairs hang on."""
+    marked = t.vectors[at.ON_WAY, : t.v.size]
+    marked[:] = 0.0
+    for i in range(count):
+        p = t.lcp_ints[i]
+        for side in range(0 if of_joint(t, p) else 2):
+            k = t.geom_ints[t.pairs[p, side], GEOM_LINK]
+            while k >= 0 and marked[k] == 0.0:
+                marked[k] = 1.0
+                k = t.tree[k, PARENT]
+
+
+@kernel
+def place_marked(t: Tables, q: Array, v: Array, count: int) -> None:
+    """Links that are marked at a state, and the geoms of the gathered pairs."""
+    for k in range(t.v.size):
+        if t.vectors[at.ON_WAY, k] > 0.0:
+            place_link(t.tree, t.links, q, t.work, k)
+            move_link(t.tree, t.links, v, t.work, k)
+    for i in range(count):
+        p = t.lcp_ints[i]
+        for side in range(0 if of_joint(t, p) else 2):
+            place_geom(t.geom_ints, t.geoms, t.work, t.centers, t.pairs[p, side])
+
+
 @kernel
 def lowest_gap(t: Tables, q: Array, v: Array, count: int) -> float:
-    """Smallest gap of the gathered pairs at a state.
+    """Smallest gap of the gathered pairs, whose links are marked, at a state.
 
     Where a pair touched already its points sink, by roundings and by what the step leaves: only
     those that approach fast count.
     """
-    poses_kernel(t.tree, t.links, q, t.work)
-    velocities_kernel(t.tree, t.links, v, t.work)
-    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    place_marked(t, q, v, count)
     lowest = INFINITE
     for i in range(count):
         p = t.lcp_ints[i]
@@ -186,32 +217,48 @@ def arriving_gap(t: Tables, p: int, none: float) -> float:
 
 @merged
 def time_of_impact(t: Tables, count: int, last: float) -> float:
-    """Fraction of the piece at which the first of the gathered pairs touches (Illinois).
+    """Fraction of the piece at which the first of the gathered pairs touches.
 
     They overlap at the fraction `last`, where the state is; it is the answer where none was apart.
+    By inverse parabolas through the last three, where those are safe, and halves elsewhere
+    (Chandrupatla, Adv. Eng. Software 28, 1997): gaps jump where another pair is the lowest, and
+    where a point begins to approach fast.
     """
     q_x = t.vectors[at.Q_X, : t.q.size]
     v_x = t.vectors[at.V_X, : t.v.size]
-    low, high = 0.0, last
+    mark_ways(t, count)
     below = lowest_gap(t, q_x, v_x, count)
     above = lowest_gap(t, t.q, t.v, count)
     if count == 0 or above <= 0.0 or below >= 0.0:
         return last
-    side, x = 0, last
-    gap = below
-    for _ in range(60):
-        x = (low * below - high * above) / (below - above)
+    near = last, below
+    far = third = 0.0, above
+    share = below / (below - above)
+    for _ in range(_MOST_LOOKS):
+        x = near[0] + share * (far[0] - near[0])
         flow_to(t, x)
         gap = lowest_gap(t, q_x, v_x, count)
-        if abs(gap) < _MET * t.settings[at.TOUCH] or high - low < _SAME_TIME:
+        third = near if (gap > 0.0) == (near[1] > 0.0) else far
+        far = far if (gap > 0.0) == (near[1] > 0.0) else near
+        near = (x, gap)
+        width = abs(near[0] - far[0])
+        jumps = width < _JUMP_TIME and abs(near[1] - far[1]) > _JUMP * (above - below)
+        if abs(gap) < _MET * t.settings[at.TOUCH] or jumps or width < _SAME_TIME:
             break
-        if gap > 0.0:
-            low, above = x, gap
-            below = 0.5 * below if side == 1 else below
-            side = 1
-        else:
-            high, below = x, gap
-            above = 0.5 * above if side == -1 else above
-            side = -1
-    # A point that begins to approach fast where it is counts from there on: gaps jump then.
-    return x if gap < _MET * t.settings[at.TOUCH] else high
+        share = min(max(inner_share(near, far, third), _SAME_TIME / width), 1.0)
+    met = near[1] < _MET * t.settings[at.TOUCH]
+    return near[0] if met else far[0]
+
+
+@inlined
+def inner_share(
+    near: tuple[float, float], far: tuple[float, float], third: tuple[float, float]
+) -> float:
+    """Where between near and far, which lie about a root, to look next: 0 at the first."""
+    along = (near[0] - far[0]) / (third[0] - far[0])
+    rise = (near[1] - far[1]) / (third[1] - far[1])
+    if not (rise * rise < along and (1.0 - rise) * (1.0 - rise) < 1.0 - along):
+        return 0.5
+    share = near[1] / (far[1] - near[1]) * third[1] / (far[1] - third[1])
+    rest = near[1] / (third[1] - near[1]) * far[1] / (third[1] - far[1])
+    return share + rest * (third[0] - near[0]) / (far[0] - near[0])

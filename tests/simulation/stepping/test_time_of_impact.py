@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops._layout import PARENT
 from spatialops.bench.contacts.engines import Ours
+from spatialops.collision._layout import GEOM_LINK
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.time_of_impact import inner_share, mark_ways
 
 HALF = (0.1, 0.06, 0.04)
 DT = 2e-3
@@ -39,3 +42,47 @@ def test_a_corner_that_comes_down_is_met_once(rng):
         assert done[at.SOLVES] <= 6 * done[at.IMPACTS] + 6
     assert engine.depth < 2e-5
     assert engine.residual <= 1e-9
+
+
+@pytest.mark.parametrize("height", [0.31, 0.5, 1.7])
+def test_a_ball_arrives_when_it_does(height):
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(
+        "ball",
+        joint=so.Joint("free"),
+        inertia=so.Inertia.sphere(0.1, mass=1.0),
+        position=(0.0, 0.0, height + 0.1),
+    )
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    scene = so.Scene(builder.build(), geoms)
+    time = np.sqrt(2.0 * height / 9.81)
+    record = so.Simulator(scene, dt=7e-3).run(duration=time + 0.01)
+    assert record.events[0, at.EVENT_TIME] == pytest.approx(time, abs=1e-10)
+
+
+def test_only_the_links_that_a_pair_hangs_on_are_placed_again():
+    scene = so.models.quadruped().scene()
+    t = so.Simulator(scene, dt=1e-3).stepping.tables()
+    links = t.geom_ints[t.pairs[:, 0], GEOM_LINK], t.geom_ints[t.pairs[:, 1], GEOM_LINK]
+    for pair in range(len(t.pairs)):
+        t.lcp_ints[0] = pair
+        mark_ways(t, 1)
+        way = set()
+        for k in (links[0][pair], links[1][pair]):
+            while k >= 0:
+                way.add(int(k))
+                k = t.tree[k, PARENT]
+        assert set(np.flatnonzero(t.vectors[at.ON_WAY, : t.v.size])) == way
+        assert 0 < len(way) < t.v.size
+
+
+def test_parabolas_are_followed_to_their_root_and_jumps_are_halved():
+    def gap(x):
+        return (x - 0.3) * (1.0 + 0.1 * x)
+
+    near = 0.31, gap(0.31)
+    far = 0.0, gap(0.0)
+    third = 1.0, gap(1.0)
+    x = near[0] + inner_share(near, far, third) * (far[0] - near[0])
+    assert x == pytest.approx(0.3, abs=1e-4)
+    assert inner_share((0.4, -1.0), (0.2, 5.0), (0.8, -1.0)) == 0.5
