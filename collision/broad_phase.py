@@ -20,7 +20,15 @@ SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
 FIRST = 0
 ALONG = 1
 _SWEPT = (TABLE, ROWS, TABLE, TABLE, ROWS, types.float64, LIST)
-_MOVED = 0.0625  # square of the part of the skin, 1/4, after which the list is renewed
+_MOVED = 0.25  # of the skin, after which the list is renewed
+# What moves fast has a skin that serves so many times, but at most so many times as wide as others:
+# each more pair is asked for its gap in every search. It has slowed down when the list is so old.
+_SERVES = 8.0
+_WIDEST = 8.0
+_OLD = 64.0
+# The last row of what is kept.
+_SKIN = 0
+_SERVED = 1
 
 
 @inlined
@@ -30,6 +38,12 @@ def bound_gap(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) 
     if geom_ints[b, col.GEOM_SHAPE] == col.HALF_SPACE:
         return dot(line, vec3(geoms, b, col.GEOM_NORMAL)) - geoms[a, col.GEOM_BOUND]
     return math.sqrt(dot(line, line)) - geoms[a, col.GEOM_BOUND] - geoms[b, col.GEOM_BOUND]
+
+
+@inlined
+def skin_of(kept: Array) -> float:
+    """The skin with which near pairs were listed last."""
+    return kept[kept.shape[0] - 1, _SKIN]
 
 
 @kernel
@@ -43,20 +57,26 @@ def renew_near_pairs(
     skin: float,
     near: IntArray,
 ) -> int:
-    """List the pairs that may come near before any geom has moved by `skin` / 4.
+    """List the pairs that may come near before any geom has moved by a fourth of a skin.
 
-    They are rows of `pairs` whose gap may fall below `skin` / 2 until then; returns how many.
-    `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then.
+    They are rows of `pairs` whose gap may fall below half of it until then; returns how many. It is
+    `skin`, or more where geoms are fast. `near[-1]` holds the count of the last renewal (-1:
+    never), `kept` the positions then, and in its last row the skin and how often it has served.
     `order` is what a large scene is swept by, see `sweep_order`; else it is empty.
     """
-    last = near.size - 1
+    last, n = near.size - 1, kept.shape[0] - 1
     if near[last] >= 0:
         moved = 0.0
-        for g in range(kept.shape[0]):
+        for g in range(n):
             step = minus(vec3(places, g, col.PLACE), vec3(kept, g, 0))
             moved = max(moved, dot(step, step))
-        if moved < _MOVED * skin * skin:
+        moved = math.sqrt(moved)
+        kept[n, _SERVED] += 1.0
+        if moved < _MOVED * kept[n, _SKIN] and kept[n, _SERVED] < _OLD:
             return near[last]
+        fast = _SERVES / _MOVED * moved / kept[n, _SERVED]
+        skin = max(skin, min(fast, _WIDEST * skin))
+    kept[n, _SKIN], kept[n, _SERVED] = skin, 0.0
     count = 0
     if order.size > 0:
         count = sweep(geom_ints, geoms, pairs, order, places, skin, near)
@@ -65,7 +85,7 @@ def renew_near_pairs(
             if bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
                 near[count] = p
                 count += 1
-    for g in range(kept.shape[0]):
+    for g in range(n):
         put3(kept, g, 0, vec3(places, g, col.PLACE))
     near[last] = count
     return count

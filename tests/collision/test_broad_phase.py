@@ -39,7 +39,7 @@ def test_sweeping_finds_what_going_through_all_pairs_finds(rng, spread):
     for _ in range(5):  # the order of one renewal is where the next begins
         places[: n - 2, :3] = rng.uniform(-spread, spread, (n - 2, 3))
         for order in (np.zeros((2, 0), dtype=np.int64), kept_order):
-            near, kept = np.zeros(len(pairs) + 1, dtype=np.int64), np.zeros((n, 3))
+            near, kept = np.zeros(len(pairs) + 1, dtype=np.int64), np.zeros((n + 1, 3))
             near[-1] = -1
             count = renew_near_pairs(
                 scene.geom_ints, scene.geom_floats, pairs, order, places, kept, 0.05, near

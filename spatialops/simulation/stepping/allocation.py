@@ -133,7 +133,7 @@ def _geoms(scene: Scene) -> Parts:
         "pair_values": scene.pair_values,
         "sweep_order": sweep_order(scene.pairs, n),
         "centers": places,
-        "kept": np.zeros((n, 3)),
+        "kept": np.zeros((n + 1, 3)),
         "stood": np.zeros((n, col.STOOD_COLUMNS)),
         "near": near,
         "shape_rows": np.zeros(rows),

@@ -19,7 +19,7 @@ from spatialops.collision._layout import (
     HALF_SPACE,
     INFINITE,
 )
-from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.broad_phase import bound_gap, skin_of
 from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
@@ -81,9 +81,9 @@ def first_crossing(t: Tables) -> float:
     put_at(t, 0.0)
     speed = max(speed, fastest(t.geom_ints, t.geoms, t.centers, t.work))
     farthest = 2.0 * speed * HASTE * t.monitor[at.PIECE]
-    p = 0
-    while p < t.pairs.shape[0]:
-        p, count = gather_pairs(t, p, farthest)
+    done = 0
+    while done < looked_at(t, farthest):
+        done, count = gather_pairs(t, done, farthest)
         if count > 0:
             put_at(t, 1.0)
             put_travels(t, count)
@@ -91,6 +91,17 @@ def first_crossing(t: Tables) -> float:
             first = first_touch(t, count, first)
     put_at(t, 1.0)
     return first
+
+
+@inlined
+def looked_at(t: Tables, farthest: float) -> int:
+    """How many pairs may be nearer than that as the piece begins: all, or those listed as near.
+
+    No geom has moved by more than a fourth of the list's skin where the piece ends, nor by more
+    than half of `farthest` in it: all others are apart by half of the skin, less what is farthest.
+    """
+    listed = farthest <= 0.25 * skin_of(t.kept)
+    return t.near[t.near.size - 1] if listed else t.pairs.shape[0]
 
 
 @kernel
@@ -102,7 +113,10 @@ def gather_pairs(t: Tables, begin: int, farthest: float) -> tuple[int, int]:
     """
     count = 0
     room = min(t.lcp_ints.size, t.lcp_vectors.size)
-    for p in range(begin, t.pairs.shape[0]):
+    end = looked_at(t, farthest)
+    listed = end < t.pairs.shape[0]
+    for i in range(begin, end):
+        p = t.near[i] if listed else i
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         if is_simple(t.geom_ints, a, b) or t.geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
             continue
@@ -111,8 +125,8 @@ def gather_pairs(t: Tables, begin: int, farthest: float) -> tuple[int, int]:
         t.lcp_ints[count], t.lcp_vectors[count] = p, pair_speed(t, p)
         count += 1
         if count == room:
-            return p + 1, count
-    return t.pairs.shape[0], count
+            return i + 1, count
+    return end, count
 
 
 @inlined

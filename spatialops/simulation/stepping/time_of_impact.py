@@ -33,8 +33,8 @@ from spatialops.simulation.stepping.tables import Tables
 
 _MET = 1e-3  # of the distance that counts as touching
 _SAME_TIME = 1e-12  # of the piece
-# Of the piece, in which a gap that changes by so much of all that it changes by jumps. When is known
-# well enough: where a point begins to approach fast is a matter of the threshold.
+# Of the piece, in which a gap jumps that changes by so much of its whole change. When it does is
+# known well enough: where a point begins to approach fast is a matter of the threshold.
 _JUMP_TIME = 1e-5
 _JUMP = 1e-2
 _MOST_LOOKS = 60  # for the first touch: more than halves of the piece take to the same time
