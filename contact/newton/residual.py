@@ -43,7 +43,7 @@ def speed_scale(rows: ContactRows, s: float) -> float:
     for i in range(rows.friction.size):
         scale = max(scale, abs(rows.u[3 * i]))
         scale = max(scale, s * limit_of(rows, i, 0.0))
-        for k in range(rows.corners.shape[0]):
+        for k in range(rows.corners.shape[0] // 2):  # the others are opposite
             scale = max(scale, abs(along(rows.corners, k, rows.u[3 * i + 1], rows.u[3 * i + 2])))
     return scale
 
@@ -89,8 +89,8 @@ def friction_residual(
     y = s * p[j + 2]
     first, second, b_first, b_second = shares(corners, x, y)
     sigma = 0.0
-    for k in range(sides):
-        sigma = max(sigma, -along(corners, k, v[j + 1], v[j + 2]))
+    for k in range(sides // 2):  # the others are opposite
+        sigma = max(sigma, abs(along(corners, k, v[j + 1], v[j + 2])))
     pressing = max(p[3 * presser_of(rows, i)], 0.0)
     left = s * limit_of(rows, i, pressing) - b_first - b_second
     worst = abs(min(most * sigma, left))
@@ -134,13 +134,14 @@ def shares(corners: Array, x: float, y: float) -> tuple[int, int, float, float]:
     if sides == 2:
         return 0, 1, max(x, 0.0), max(-x, 0.0)
     best, height = 0, -1.0
-    start = here = along(corners, 0, x, y)
-    for k in range(sides):
-        ahead = along(corners, k + 1, x, y) if k + 1 < sides else start
-        if here + ahead > height:
-            best, height = k, here + ahead
+    half = sides // 2
+    here = along(corners, 0, x, y)
+    for k in range(half):  # the others are opposite
+        ahead = along(corners, k + 1, x, y)
+        if abs(here + ahead) > height:
+            best, height = (k if here + ahead >= 0.0 else k + half), abs(here + ahead)
         here = ahead
-    after = (best + 1) % sides
+    after = best + 1 if best + 1 < sides else 0
     a_x, a_y = corners[best, 0], corners[best, 1]
     c_x, c_y = corners[after, 0], corners[after, 1]
     turn = a_x * c_y - a_y * c_x

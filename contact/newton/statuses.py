@@ -135,20 +135,22 @@ def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float)
     if line:
         return (at.STICKS, 0) if abs(x) <= limit else (at.AT_CORNER, 0 if x > 0.0 else sides // 2)
     best, most = 0, -1.0
-    for k in range(sides):  # all sums of neighbours are of one length
-        after = k + 1 if k + 1 < sides else 0
-        toward = (corners[k, 0] + corners[after, 0]) * x + (corners[k, 1] + corners[after, 1]) * y
-        if toward > most:
-            best, most = k, toward
-    n_x, n_y, inner = side_normal(corners, best)
-    height = n_x * x + n_y * y
-    if height <= inner * limit:
+    half = sides // 2
+    for k in range(half):  # the others are opposite; all sums of neighbours are of one length
+        x_sum, y_sum = corners[k, 0] + corners[k + 1, 0], corners[k, 1] + corners[k + 1, 1]
+        toward = x_sum * x + y_sum * y
+        if abs(toward) > most:
+            best, most = (k if toward >= 0.0 else k + half), abs(toward)
+    after = best + 1 if best + 1 < sides else 0
+    x_sum, y_sum = corners[best, 0] + corners[after, 0], corners[best, 1] + corners[after, 1]
+    square = x_sum * x_sum + y_sum * y_sum
+    if most <= 0.5 * square * limit:
         return at.STICKS, 0
-    along = n_x * y - n_y * x  # from the middle of the side towards the next corner
-    half = limit * math.sqrt(max(1.0 - inner * inner, 0.0))
-    if along >= half:
-        return at.AT_CORNER, (best + 1) % sides
-    return (at.AT_CORNER, best) if along <= -half else (at.AT_SIDE, best)
+    along = x_sum * y - y_sum * x  # from the middle of the side towards the next corner
+    end = limit * math.sqrt(max(square * (1.0 - 0.25 * square), 0.0))
+    if along >= end:
+        return at.AT_CORNER, after
+    return (at.AT_CORNER, best) if along <= -end else (at.AT_SIDE, best)
 
 
 @kernel
