@@ -20,7 +20,7 @@ _BYTES = 8
 
 # Looks, of some nanoseconds each:
 _PATIENCE = 4_000  # as long as waking takes
-_RETREAT = 200  # until who has said that it is done waits in its queue
+_RETREAT = 400  # until who has said that it is done waits in its queue
 
 
 @intrinsic  # type: ignore[untyped-decorator]
