@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from spatialops._arrays import IntArray
+from spatialops._compile.held import Held
 from spatialops.errors import SpatialOpsError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.chunk import (
@@ -37,7 +38,7 @@ class EightChunk(Chunk):
 
     def __init__(self, which: IntArray, environments: list[Environment]) -> None:
         super().__init__(which, environments)
-        self._eight = new_eight(environments[0].loop.tables)
+        self._held = Held(new_eight(environments[0].loop.tables))
 
     def run(
         self,
@@ -86,5 +87,5 @@ class EightChunk(Chunk):
             asked,
             self._addresses,
             *work[:-1],
-            self._eight,
+            self._held.address,
         )
