@@ -55,13 +55,13 @@ class EightChunk(Chunk):
         asked = asked_of(self.which, frozen)
         progress = np.zeros(together.PROGRESS, dtype=np.int64)
         progress[together.BEGINS] = begin is Begin.BEGINS
-        new = set(range(len(self.which))) if begin is Begin.BEGINS else set()
+        helped: set[int] = set()
         failures: dict[int, Failure] = {}
         while (code := self._step_eight(progress, asked, work)) != at.DONE:
             place = int(progress[together.PLACE])
             step = int(progress[together.STEPS + place])
-            if place in new:  # the memory of what is solved outside is another's
-                new.discard(place)
+            if begin is Begin.BEGINS and place not in helped:
+                helped.add(place)  # the memory of what is solved outside is another's
                 self.environments[place].loop.stepping.external.begin()
             try:
                 self._help(place, code)
