@@ -164,8 +164,6 @@ class Batch:
         self._forces = np.zeros((self.size if forces else 0, 1, self._n_geoms, 3))
         self._everything = np.arange(self.size)
         self._readings = self._unread(None, 1)
-        self.q = self._states[:, 0, : self._nq]
-        self.v = self._states[:, 0, self._nq :]
         self.failures: dict[int, Failure] = {}
         self._steps = np.zeros(self.size, dtype=np.int64)  # since each was reset
         self.one_thread = OneThread("Batch")
@@ -197,6 +195,16 @@ class Batch:
     def size(self) -> int:
         """B, how many environments there are."""
         return len(self._runners)
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, (B, nq); `step` and `reset` change them."""
+        return self._states[:, 0, : self._nq]
+
+    @property
+    def v(self) -> Array:
+        """Velocities, (B, nv)."""
+        return self._states[:, 0, self._nq :]
 
     @property
     def forces(self) -> Array | None:

@@ -91,7 +91,7 @@ class Helpers:
         finally:
             while taken(job.places) is not None:
                 begun -= 1
-            if COMPILED:  # else who looks would keep the interpreter
+            if begun and COMPILED:  # else who looks would keep the interpreter
                 await_done(job.done, begun)
             outcomes = [job.outcomes.get() for _ in range(begun)]
         for outcome in outcomes:
