@@ -53,6 +53,7 @@ from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation.batch.batch import Batch
+from spatialops.simulation.batch.meeting import await_done
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.contact_solver import solve_here
 from spatialops.simulation.stepping.contact_stage import prepare_contact, state_problem
@@ -269,6 +270,7 @@ class _Shared:
             ("watched steps", lambda: _watched(simulator)),
             ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
             ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
+            ("threads that meet", lambda: await_done(np.zeros(1, np.int64), 0)),
             ("commands", lambda: _commanded(simulator)),  # the longest: begun as early as can be
         ]
         parts = [part for some in _parts(simulator, whole=True) for part in some]

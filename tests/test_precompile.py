@@ -94,8 +94,8 @@ def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: P
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_the_stages_of_the_loop_are_found() -> None:
     labels = [label for label, _ in precompile.tasks()]
-    last = ["watched steps", "batches", "eight at once", "commands"]
-    assert labels[-6:] == [*last, "parts of the other process", "stepping loop"]
+    last = ["watched steps", "batches", "eight at once", "threads that meet", "commands"]
+    assert labels[-7:] == [*last, "parts of the other process", "stepping loop"]
     assert {
         "Newton-Euler",
         "articulated body",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
 
 OnFailure = Literal["freeze", "reset"]
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +156,14 @@ class Batch:
         self._taus = np.zeros((self.size, 1, model.nv))
         self._n_actuators = len(each[0].scene.actuators)
         self._n_bodies = model.n_bodies
-        self._nothing = self._inputs(None, None, 1)
+        self._nothing = (
+            np.zeros((self.size, 0, self._n_actuators)),
+            np.zeros((self.size, 0, self._n_bodies, 6)),
+        )
         self._states = np.zeros((self.size, 1, model.nq + model.nv))
         self._forces = np.zeros((self.size if forces else 0, 1, self._n_geoms, 3))
+        self._everything = np.arange(self.size)
         self._readings = self._unread(None, 1)
-        self.q = self._states[:, 0, : self._nq]
-        self.v = self._states[:, 0, self._nq :]
         self.failures: dict[int, Failure] = {}
         self._steps = np.zeros(self.size, dtype=np.int64)  # since each was reset
         self.one_thread = OneThread("Batch")
@@ -191,6 +195,16 @@ class Batch:
     def size(self) -> int:
         """B, how many environments there are."""
         return len(self._runners)
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, (B, nq); `step` and `reset` change them."""
+        return self._states[:, 0, : self._nq]
+
+    @property
+    def v(self) -> Array:
+        """Velocities, (B, nv)."""
+        return self._states[:, 0, self._nq :]
 
     @property
     def forces(self) -> Array | None:
@@ -312,17 +326,12 @@ class Batch:
         if len(self._forces):
             self._forces[list(frozen)] = 0.0
         self._readings.values[list(frozen)] = np.nan
-        found = self._all(
-            partial(
-                chunk.run,
-                work,
-                self._readings,
-                Begin.GOES_ON,
-                resets=self._resets,
-                frozen=frozen,
-            )
-            for chunk in self._chunks
-        )
+
+        def go_on(chunk: Chunk) -> dict[int, Failure]:
+            own = work, self._readings, Begin.GOES_ON
+            return chunk.run(*own, resets=self._resets, frozen=frozen)
+
+        found = self._all(go_on, self._chunks)
         steps = {e: Failure(int(self._steps[e]), one.error) for e, one in found.items()}
         self.failures = {**frozen, **steps}
         self._steps += 1
@@ -377,16 +386,15 @@ class Batch:
         """
         given = array(taus, (self.size, None, self._taus.shape[2]), "taus")
         n_steps = given.shape[1]
-        work = Work(
-            self._begin.rows(q, v, time),
-            self._cut(given),
-            *self._inputs(ctrls, external, n_steps),
-            np.empty((self.size, n_steps, self._states.shape[2])),
-            np.empty((len(self._forces), n_steps, self._n_geoms, 3)),
-        )
+        starts = self._begin.rows(q, v, time)
+        cut = self._cut(given)
+        inputs = self._inputs(ctrls, external, n_steps)
+        states = np.empty((self.size, n_steps, self._states.shape[2]))
+        forces = np.empty((len(self._forces), n_steps, self._n_geoms, 3))
+        work = Work(starts, cut, *inputs, states, forces)
         readings = self._unread(seeds, n_steps)
         roll = partial(self._stock.roll, work=work, readings=readings, resets=self._resets)
-        failures = self._all(partial(roll, part) for part in self._stock.parts)
+        failures = self._all(roll, self._stock.parts)
         return Rollout(
             work.states[..., : self._nq],
             work.states[..., self._nq :],
@@ -404,13 +412,16 @@ class Batch:
 
     def _unread(self, seeds: ArrayLike | None, n_steps: int) -> Readings:
         """Room for readings of so many steps."""
-        values = np.full((self.size, n_steps, self._sensing.width), np.nan)
-        return Readings(noise_seeds(seeds, np.arange(self.size)), values)
+        values = np.empty((self.size, n_steps, self._sensing.width))
+        values.fill(np.nan)
+        return Readings(noise_seeds(seeds, self._everything), values)
 
     def _inputs(
         self, ctrls: ArrayLike | None, external: ArrayLike | None, n_steps: int
     ) -> tuple[Array, Array]:
         """Controls and wrenches of so many steps; of none where they are not given."""
+        if ctrls is None and external is None:
+            return self._nothing
         shapes = (self._n_actuators,), (self._n_bodies, 6)
         made = []
         for name, values, shape in zip(("ctrls", "external"), (ctrls, external), shapes):
@@ -420,26 +431,28 @@ class Batch:
                 made.append(array(values, (self.size, n_steps, *shape), name, finite=True))
         return made[0], made[1]
 
-    def _all(self, tasks: Iterable[Callable[[], dict[int, Failure]]]) -> dict[int, Failure]:
-        """Do tasks on the threads, of which the caller's is one; the failures of all of them."""
-        waiting = list(tasks)
+    def _all(
+        self, run: Callable[[Item], dict[int, Failure]], items: Iterable[Item]
+    ) -> dict[int, Failure]:
+        """Run items on the threads, of which the caller's is one; the failures of all of them."""
+        waiting = list(items)
         found: list[dict[int, Failure]] = []
 
         def work() -> None:
-            while (task := taken(waiting)) is not None:
-                found.append(task())
+            while (item := taken(waiting)) is not None:
+                found.append(run(item))
 
         if waiting and not self._compiled:  # by itself: it compiles what is not compiled yet
-            found.append(waiting.pop()())
+            found.append(run(waiting.pop()))
             self._compiled = True
         self._helpers.share(work, min(self.threads, len(waiting)) - 1)
         return dict(sorted(item for some in found for item in some.items()))
 
     def _which(self, where: ArrayLike | None) -> IntArray:
         """Indices of the environments that are meant."""
-        everything = np.arange(self.size)
+        every = self._everything
         try:
-            return everything if where is None else np.unique(everything[np.asarray(where)])
+            return every if where is None else np.unique(every[np.asarray(where)])
         except IndexError as error:
             raise ArgumentError(f"where: no environments of {self.size}: {error}") from error
 

@@ -108,6 +108,9 @@ class Chunk:
         self._addresses = addresses_of([one.loop.address for one in environments])
         self._observer = Observer()
 
+    def __reduce__(self) -> tuple[type[Chunk], tuple[IntArray, list[Environment]]]:
+        return type(self), (self.which, self.environments)  # a copy has addresses of its own
+
     def run(
         self,
         work: Work,

@@ -1,7 +1,7 @@
 """Threads beside the caller's, for work of half a millisecond and more.
 
-They wait in a queue that is the interpreter's own: handing out work and hearing that it is done
-takes 10 us, a third of what executors take, whose futures are Python.
+They wait in a queue that is the interpreter's own, a third of the time of executors, whose futures
+are Python: handing out work takes the caller 9 us, and the helper begins 15 us after that began.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 
+import numpy as np
+
+from spatialops._compile.jit import COMPILED
+from spatialops.simulation.batch.meeting import await_done
 from spatialops.simulation.batch.stock import taken
 
 Outcome = BaseException | None
@@ -25,12 +29,15 @@ class _Job:
         One for each helper that has not begun; who has none left need not begin.
     outcomes : queue
         Of each helper that has begun, when it is done.
+    done : (1,) int array
+        How many of them are.
     """
 
     def __init__(self, work: Callable[[], None], helpers: int) -> None:
         self.work = work
         self.places = list(range(1, helpers + 1))
         self.outcomes: SimpleQueue[Outcome] = SimpleQueue()
+        self.done = np.zeros(1, dtype=np.int64)
 
     def help(self) -> None:
         """Take part, unless all is done already."""
@@ -42,6 +49,7 @@ class _Job:
             self.outcomes.put(error)
         else:
             self.outcomes.put(None)
+        self.done[0] += 1
 
 
 class Helpers:
@@ -83,6 +91,8 @@ class Helpers:
         finally:
             while taken(job.places) is not None:
                 begun -= 1
+            if begun and COMPILED:  # else who looks would keep the interpreter
+                await_done(job.done, begun)
             outcomes = [job.outcomes.get() for _ in range(begun)]
         for outcome in outcomes:
             if outcome is not None:

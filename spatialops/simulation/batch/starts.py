@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -56,20 +57,30 @@ class Starts:
         rows = np.empty((len(self._setups), nq + model.nv + 1))
         _put(rows[:, :nq], q, [state.q for state in states], "q")
         _put(rows[:, nq:-1], v, [state.v for state in states], "v")
-        rows[:, -1] = array(time, (None,) * np.ndim(time), "time", finite=True)
-        for e in np.flatnonzero(_to_be_checked(model, rows, nq)).tolist():
-            rows[e, :-1] = _checked(self._setups[e], rows[e], nq, e)
-        for e in self._beyond_limits(rows):
-            _checked(self._setups[e], rows[e], nq, e)
+        if not (type(time) is float and math.isfinite(time)):
+            time = array(time, (None,) * np.ndim(time), "time", finite=True)
+        rows[:, -1] = time
+        one_place = q is None and self._alike
+        doubtful = self._doubtful(model, rows[:1] if one_place else rows)
+        if doubtful is not None and doubtful.any():
+            for e in np.flatnonzero(np.broadcast_to(doubtful, len(rows))).tolist():
+                rows[e, :-1] = _checked(self._setups[e], rows[e], nq, e)
         return rows
 
-    def _beyond_limits(self, rows: Array) -> list[int]:
-        """Where a joint may be beyond its limits; `Setup.checked` says by how much it may."""
-        beyond = np.zeros(len(rows), dtype=bool)
+    def _doubtful(self, model: Model, rows: Array) -> BoolArray | None:
+        """Where a quaternion is not surely of unit length, or a joint beyond its limits.
+
+        `Setup.checked` says by how much it may be, and leaves alone what is surely right.
+        """
+        if not self._bounds and not len(model.quaternions):
+            return None
+        doubtful = np.zeros(len(rows), dtype=bool)
+        for i in model.quaternions:
+            doubtful |= np.abs((rows[:, i : i + 4] ** 2).sum(axis=1) - 1.0) > _SURELY_UNIT
         for bounds in self._bounds:
             q = rows[bounds.which][:, bounds.columns]
-            beyond[bounds.which] = ((q < bounds.lower) | (q > bounds.upper)).any(axis=1)
-        return np.flatnonzero(beyond).tolist() if self._bounds else []
+            doubtful[bounds.which] |= ((q < bounds.lower) | (q > bounds.upper)).any(axis=1)
+        return doubtful
 
 
 class _Bounds(NamedTuple):
@@ -112,11 +123,3 @@ def _checked(setup: Setup, row: Array, nq: int, e: int) -> Array:
     except ArgumentError as error:
         raise ArgumentError(f"environment {e}: {error}") from error
     return np.concatenate([state.q, state.v])
-
-
-def _to_be_checked(model: Model, rows: Array, nq: int) -> BoolArray:
-    """Where a quaternion is not surely of unit length."""
-    doubtful = np.zeros(len(rows), dtype=bool)
-    for i in model.quaternions:
-        doubtful |= np.abs((rows[:, i : i + 4] ** 2).sum(axis=1) - 1.0) > _SURELY_UNIT
-    return doubtful

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TypeVar
+from threading import get_ident
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -21,6 +22,29 @@ from spatialops.simulation.stepping.held.lasting import sibling, working_in
 Item = TypeVar("Item")
 
 _PARTS_A_THREAD = 4  # so that a thread whose environments are quick takes over from others
+
+
+class _Idle(Generic[Item]):
+    """What waits to be used again, if it can be by who used it last: its core has it at hand."""
+
+    def __init__(self) -> None:
+        self._of_threads: dict[int, Item] = {}
+
+    def put(self, item: Item) -> None:
+        self._of_threads[get_ident()] = item
+
+    def take(self) -> Item | None:
+        """One of this thread, else of another, or None."""
+        own = self._of_threads.pop(get_ident(), None)
+        if own is None and self._of_threads:
+            return self._another()
+        return own
+
+    def _another(self) -> Item | None:
+        try:
+            return self._of_threads.popitem()[1]
+        except KeyError:  # its thread was quicker
+            return None
 
 
 class Stock:
@@ -42,8 +66,8 @@ class Stock:
         self._observed = observed
         self._closed = any(len(one.setup.scene.loops) for one in runners)
         self._alike = len(set(map(id, runners))) == 1
-        self._idle: list[Environment] = []  # for rollouts, where all are alike
-        self._idle_eights: list[EightChunk] = []
+        self._idle: _Idle[Environment] = _Idle()  # for rollouts, where all are alike
+        self._idle_eights: _Idle[EightChunk] = _Idle()
 
     @cached_property
     def in_lanes(self) -> bool:
@@ -51,7 +75,7 @@ class Stock:
         if self._observed or not self._alike or len(self._runners) == 1:
             return False
         first = self._environment(0)
-        self._idle.append(first)
+        self._idle.put(first)
         return fits_in_lanes(first.loop.tables)
 
     @cached_property
@@ -90,7 +114,7 @@ class Stock:
             return self._roll_eights(which, work, readings, resets=resets)
         failures: dict[int, Failure] = {}
         for mine in self._alike_of(which):
-            one = taken(self._idle) or self._environment(int(mine[0]))
+            one = self._idle.take() or self._environment(int(mine[0]))
             if self._closed:
                 for e in mine:
                     one.begin(work.starts[e])
@@ -100,7 +124,7 @@ class Stock:
                 together = Chunk(mine, [one] * len(mine))
                 failures |= together.run(work, readings, Begin.BEGINS, resets=resets)
             if self._alike:
-                self._idle.append(one)
+                self._idle.put(one)
         return failures
 
     def _alike_of(self, which: IntArray) -> list[IntArray]:
@@ -114,11 +138,11 @@ class Stock:
         self, which: IntArray, work: Work, readings: Readings, *, resets: bool
     ) -> dict[int, Failure]:
         failures: dict[int, Failure] = {}
-        chunk = taken(self._idle_eights) or self._new_eight()
+        chunk = self._idle_eights.take() or self._new_eight()
         for i in range(0, len(which), WIDTH):
             chunk.which = which[i : i + WIDTH]
             failures |= chunk.run(work, readings, Begin.BEGINS, resets=resets)
-        self._idle_eights.append(chunk)
+        self._idle_eights.put(chunk)
         return failures
 
     def _new_eight(self) -> EightChunk:

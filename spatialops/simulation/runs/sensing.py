@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -55,7 +56,10 @@ class Sensing:
         self.sensors = _checked(sensors)
         self._channels = [sensor.channels(scene) for sensor in self.sensors]
         self._readers = [sensor.reader(scene) for sensor in self.sensors]
-        self.width = sum(len(one.labels) for one in self._channels)
+        ends = list(accumulate((len(one.labels) for one in self._channels), initial=0))
+        names = [sensor.name for sensor in self.sensors]
+        self._columns = dict(zip(names, map(slice, ends, ends[1:])))
+        self.width = ends[-1]
 
     def __bool__(self) -> bool:
         return bool(self.sensors)
@@ -73,10 +77,7 @@ class Sensing:
 
     def by_name(self, readings: Array) -> dict[str, Array]:
         """Readings (..., width) of every sensor by its name, as views."""
-        ends = np.cumsum([len(one.labels) for one in self._channels]).tolist()
-        firsts = [0, *ends]
-        names = [sensor.name for sensor in self.sensors]
-        return {name: readings[..., a:b] for name, a, b in zip(names, firsts, ends)}
+        return {name: readings[..., own] for name, own in self._columns.items()}
 
     @property
     def columns(self) -> tuple[tuple[str, Channels], ...]:

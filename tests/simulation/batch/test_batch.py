@@ -1,5 +1,8 @@
 """Batches do what single runs do, to the bit, on any number of threads; failures stay apart."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -249,3 +252,22 @@ def test_wrong_arguments_are_named():
         batch.reset(q=np.zeros((2, 4)))
     with pytest.raises(ArgumentError, match="where"):
         batch.reset(where=[5])
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
+def test_a_copy_goes_on_by_itself(size, copied):
+    simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+    batch, alone, other = (so.Batch(simulator, size, threads=1) for _ in range(3))
+    pull = np.full((size, 2), 0.1)
+    for one in (batch, alone, other):
+        one.step(pull)
+    duplicate = copied(batch)
+    for taus in (pull, 2.0 * pull, pull):
+        duplicate.step(taus)
+        other.step(taus)
+    batch.step(-pull)
+    alone.step(-pull)
+    assert np.array_equal(batch.q, alone.q)
+    assert np.array_equal(duplicate.q, other.q)
+    assert np.array_equal(duplicate.v, other.v)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from spatialops._arrays import IntArray
+from spatialops._compile.held import Held
 from spatialops.errors import SpatialOpsError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.chunk import (
@@ -37,7 +38,7 @@ class EightChunk(Chunk):
 
     def __init__(self, which: IntArray, environments: list[Environment]) -> None:
         super().__init__(which, environments)
-        self._eight = new_eight(environments[0].loop.tables)
+        self._held = Held(new_eight(environments[0].loop.tables))
 
     def run(
         self,
@@ -54,13 +55,13 @@ class EightChunk(Chunk):
         asked = asked_of(self.which, frozen)
         progress = np.zeros(together.PROGRESS, dtype=np.int64)
         progress[together.BEGINS] = begin is Begin.BEGINS
-        new = set(range(len(self.which))) if begin is Begin.BEGINS else set()
+        helped: set[int] = set()
         failures: dict[int, Failure] = {}
         while (code := self._step_eight(progress, asked, work)) != at.DONE:
             place = int(progress[together.PLACE])
             step = int(progress[together.STEPS + place])
-            if place in new:  # the memory of what is solved outside is another's
-                new.discard(place)
+            if begin is Begin.BEGINS and place not in helped:
+                helped.add(place)  # the memory of what is solved outside is another's
                 self.environments[place].loop.stepping.external.begin()
             try:
                 self._help(place, code)
@@ -86,5 +87,5 @@ class EightChunk(Chunk):
             asked,
             self._addresses,
             *work[:-1],
-            self._eight,
+            self._held.address,
         )
