@@ -19,11 +19,13 @@ from numba.extending import intrinsic, overload
 from spatialops._arrays import Array
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, inlined
-from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, load, store
+from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, load, place_in, store, storing
 
 Six: TypeAlias = tuple[Lanes, Lanes, Lanes, Lanes, Lanes, Lanes]
 
 _PLACES = ir.VectorType(ir.IntType(32), WIDTH)
+_HALF = ir.VectorType(ir.DoubleType(), 4)
+_BESIDE_ZEROS = ir.Constant(_PLACES, list(range(WIDTH)))
 _NOTHING = ir.Constant(REGISTER, ir.Undefined)
 
 
@@ -87,6 +89,58 @@ def _first_of(context: CompilerObject, value: CompilerObject) -> CompilerObject:
 def first_of(value: Lanes) -> float:
     """The number in the first lane."""
     return float(value[0])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _load_half(
+    context: CompilerObject, table: CompilerObject, row: CompilerObject, column: CompilerObject
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        place = build.bitcast(place_in(context, build, kinds, values), _HALF.as_pointer())
+        half = build.load(place, align=8)
+        return build.shuffle_vector(half, ir.Constant(_HALF, [0.0] * 4), _BESIDE_ZEROS)
+
+    return LANES(table, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _store_half(
+    context: CompilerObject,
+    table: CompilerObject,
+    row: CompilerObject,
+    column: CompilerObject,
+    value: CompilerObject,
+) -> CompilerObject:
+    return types.void(table, types.intp, types.intp, LANES), storing(4)
+
+
+def load_half(table: Array, row: int, column: int) -> Lanes:
+    """Four numbers, and four zeros."""
+    return np.concatenate((table[row, column : column + 4], np.zeros(4)))
+
+
+def store_half(table: Array, row: int, column: int, value: Lanes) -> None:
+    """Put the first four lanes there."""
+    table[row, column : column + 4] = value[:4]
+
+
+@overload(load_half, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_load_half(
+    table: CompilerObject, row: CompilerObject, column: CompilerObject
+) -> CompilerObject:
+    return lambda table, row, column: _load_half(table, row, column)
+
+
+@overload(store_half, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_store_half(
+    table: CompilerObject, row: CompilerObject, column: CompilerObject, value: CompilerObject
+) -> CompilerObject:
+    return lambda table, row, column, value: _store_half(table, row, column, value)
 
 
 @overload(first_of, inline="always", strict=False)  # type: ignore[untyped-decorator]

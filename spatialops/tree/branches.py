@@ -22,6 +22,9 @@ from spatialops.algebra.simd import WIDTH, aligned
 LAST = layout.TREE_COLUMNS  # last link that this one carries, itself if none
 RANK = layout.TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
 NUMBER = layout.TREE_COLUMNS + 2  # the number in the model of this row's link
+# 1 on the last link of a free joint without armature, of which any six axes do.
+FREE = layout.TREE_COLUMNS + 3
+COLUMNS = layout.TREE_COLUMNS + 4
 
 # Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM;
 # then
@@ -53,7 +56,7 @@ _SAVED_A_BLOCK = 17.0  # and for a block
 
 @dataclass(eq=False, slots=True)
 class Branches:
-    """Tree (n, TREE_COLUMNS + 3) and striped constants (n in eights, 8 CONSTANTS).
+    """Tree (n, COLUMNS) and striped constants (n in eights, 8 CONSTANTS).
 
     Up to `few` nodes, Lambda is cheapest by propagation. `factor_work` and `factor_rows` for that
     are one for all threads where calls keep the GIL, and leave nothing in it; so is `work`. Longer
@@ -117,13 +120,15 @@ def branches_of(tree: IntArray, links: Array) -> Branches:
     order = _depth_first(tree[:, layout.PARENT])
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    table = aligned(n, layout.TREE_COLUMNS + 3).view(np.int64)
+    table = aligned(n, COLUMNS).view(np.int64)
     table[:, : layout.TREE_COLUMNS] = tree[order]
     parents = table[:, layout.PARENT]
     parents[parents >= 0] = rank[parents[parents >= 0]]
     table[:, LAST] = np.arange(n)
     table[:, RANK] = rank
     table[:, NUMBER] = order
+    for first in np.flatnonzero(table[:, layout.FRAME] == layout.POSE):
+        table[first + 5, FREE] = not links[order[first : first + 6], layout.ARMATURE].any()
     for k in range(n - 1, 0, -1):
         if parents[k] >= 0:
             table[parents[k], LAST] = max(table[parents[k], LAST], table[k, LAST])

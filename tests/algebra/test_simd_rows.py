@@ -7,11 +7,13 @@ from spatialops.algebra.simd import load, spread, store
 from spatialops.algebra.simd_rows import (
     first_of,
     force_moment,
+    load_half,
     load_rows,
     minus_product,
     rigid_rows,
     shifted_rows,
     spreads,
+    store_half,
     store_rows,
     sum_of_rows,
 )
@@ -34,6 +36,12 @@ def combine(table, out):
     P, a = rigid_rows(load(table, 0, 0), load(table, 1, 0)), load(table, 2, 0)
     P = sum_of_rows(P, P)
     store_rows(out.reshape(1, out.size), 0, 0, minus_product(P, spreads(a), a))
+
+
+@kernel
+def halves(table, out):
+    store_half(out, 1, 2, load_half(table, 0, 1))
+    store(out, 0, 0, load_half(table, 0, 3))
 
 
 def placed(rng):
@@ -74,3 +82,10 @@ def test_inertia_less_a_product(rng):
     own = np.block([[J, skew(center)], [skew(center).T, table[0, 6] * np.eye(3)]])
     np.testing.assert_allclose(out[:6, PLACES], 2.0 * own - np.outer(a, a), rtol=0, atol=1e-14)
     assert not out[:6, [3, 7]].any()
+
+
+def test_halves():
+    table, out = np.arange(1.0, 9.0).reshape(1, 8), np.zeros((2, 8))
+    halves(table, out)
+    np.testing.assert_array_equal(out[1], [0.0, 0.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0])
+    np.testing.assert_array_equal(out[0], [4.0, 5.0, 6.0, 7.0, 0.0, 0.0, 0.0, 0.0])

@@ -17,26 +17,12 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
-from spatialops.algebra.simd import (
-    WIDTH,
-    Lanes,
-    at,
-    load,
-    load1,
-    load3,
-    load_mat3,
-    load_sym3,
-    spread1,
-    spread3,
-    store,
-    store3,
-    zeros,
-)
-from spatialops.algebra.simd_blocks import Block, transposed
+from spatialops.algebra.simd import WIDTH, Lanes, at, load, spread1, store
 from spatialops.algebra.simd_rows import (
     Six,
     first_of,
     force_moment,
+    load_half,
     load_rows,
     minus_product,
     rigid_rows,
@@ -45,99 +31,51 @@ from spatialops.algebra.simd_rows import (
     store_rows,
     sum_of_rows,
 )
-from spatialops.algebra.vectors import rotate, scaled, sym_rotated
-from spatialops.dynamics.composite_lanes import (
-    MOVES,
-    NO_POSE,
-    REACH,
-    TURNED,
-    gather_coordinates,
-    place_in_parents,
-    place_in_world,
+from spatialops.dynamics.compliance.link_rows import (
+    CENTER,
+    LEVER,
+    OWN_COLUMNS,
+    SECOND,
+    axis_of,
+    lever_of,
 )
-from spatialops.tree.branches import ALONG, ANGULAR, DIRECTION, LAST
+from spatialops.tree.branches import ALONG, FREE, LAST
 
-# A link's row: its own inertia in the two registers that `rigid_rows` takes, its lever,
-_SECOND, _CENTER = 0, 8
-_LEVER = 16
-GAIN = 24  # D^-1/2 phi U,
-RESULT = 32  # and what is made of these. First, where branches meet, what they leave.
+# Further columns of a link's row: D^-1/2 phi U,
+GAIN = OWN_COLUMNS
+RESULT = (
+    OWN_COLUMNS + WIDTH
+)  # and what is made of these. First, where branches meet, what they leave.
 MET_COLUMNS = 48
 ROOT = 38  # D^-1/2: a row of the workspace, in which no coordinates are needed by then
 
 
 @inlined
-def place_and_weigh(tree: IntArray, constants: Array, q: Array, work: Array, rows: Array) -> None:
-    """Poses and axes of all links into `work`, their own inertias and levers into `rows`."""
-    end = work.shape[0]
-    gather_coordinates(tree, q, work, 0, end)
-    place_in_parents(constants, work, 0, end)
-    place_in_world(tree, q, work, 0, end, NO_POSE)
-    for eight in range(end):
-        weigh(constants, work, rows, eight)
-
-
-@inlined
-def weigh(constants: Array, work: Array, rows: Array, eight: int) -> None:
-    """Axes, own inertias and levers of eight links."""
-    none, rotation = zeros(), load_mat3(work, TURNED, eight)
-    axis = rotate(rotation, load3(constants, DIRECTION, eight))
-    store3(work, MOVES, eight, scaled(load1(constants, ANGULAR, eight), axis))
-    store3(work, MOVES + 3, eight, scaled(load1(constants, ALONG, eight), axis))
-    J = sym_rotated(rotation, load_sym3(constants, layout.INERTIA, eight))
-    mass = load1(constants, layout.MASS, eight)
-    x, y, z = rotate(rotation, load3(constants, layout.COM, eight))
-    put_block(rows, eight, _SECOND, (J[0], J[1], J[2], J[3], J[4], J[5], mass, none))
-    put_block(rows, eight, _CENTER, (x, y, z, none, none - x, none - y, none - z, none))
-    x, y, z = load3(work, REACH, eight)
-    put_block(rows, eight, _LEVER, (x, y, z, none, none, none, none, none))
-
-
-@inlined
-def put_block(rows: Array, eight: int, column: int, block: Block) -> None:
-    """Eight numbers of eight links, each link's side by side."""
-    a, b, c, d, e, f, g, h = transposed(block)
-    k = WIDTH * eight
-    store(rows, k, column, a)
-    store(rows, k + 1, column, b)
-    store(rows, k + 2, column, c)
-    store(rows, k + 3, column, d)
-    store(rows, k + 4, column, e)
-    store(rows, k + 5, column, f)
-    store(rows, k + 6, column, g)
-    store(rows, k + 7, column, h)
-
-
-@inlined
-def along(tree: IntArray, work: Array, k: int, P: Six) -> Lanes:
+def along(tree: IntArray, constants: Array, rows: Array, k: int, P: Six) -> Lanes:
     """S* P of link k: P S where P is symmetric, and S* times six numbers that are in all lanes."""
     motion = tree[k, layout.MOTION]
+    x, y, z = axis_of(tree, rows, k)
     if motion == layout.LINEAR:
-        x, y, z = spread3(work, MOVES + 3, k)
         return x * P[3] + (y * P[4] + z * P[5])
-    x, y, z = spread3(work, MOVES, k)
     turning = x * P[0] + (y * P[1] + z * P[2])
     if motion == layout.ROTARY:
         return turning
-    x, y, z = spread3(work, MOVES + 3, k)
-    return turning + (x * P[3] + (y * P[4] + z * P[5]))
+    return turning + spread1(constants, ALONG, k) * (x * P[3] + (y * P[4] + z * P[5]))
 
 
 @inlined
-def begin_branch(
-    tree: IntArray, constants: Array, work: Array, rows: Array, k: int
-) -> tuple[Six, Lanes, Lanes]:
+def begin_branch(tree: IntArray, constants: Array, rows: Array, k: int) -> tuple[Six, Lanes, Lanes]:
     """P, U and D of a link that carries no others."""
-    P = rigid_rows(load(rows, k, _SECOND), load(rows, k, _CENTER))
-    U = along(tree, work, k, P)
-    D = spread1(constants, layout.ARMATURE, k) + along(tree, work, k, spreads(U))
+    P = rigid_rows(load(rows, k, SECOND), load(rows, k, CENTER))
+    U = along(tree, constants, rows, k, P)
+    D = spread1(constants, layout.ARMATURE, k) + along(tree, constants, rows, k, spreads(U))
     return P, U, D
 
 
 @inlined
 def own_and_met(tree: IntArray, rows: Array, k: int) -> Six:
     """Inertia of link k, with what all its branches but the one that starts next to it leave."""
-    own = rigid_rows(load(rows, k, _SECOND), load(rows, k, _CENTER))
+    own = rigid_rows(load(rows, k, SECOND), load(rows, k, CENTER))
     if tree[k + 1, LAST] != tree[k, LAST]:
         own = sum_of_rows(own, load_rows(rows, k, RESULT))
     return own
@@ -152,36 +90,83 @@ def leave_at(tree: IntArray, rows: Array, k: int, parent: int, P: Six) -> None:
 
 
 @inlined
+def put_factors(work: Array, rows: Array, k: int, U: Lanes, D: Lanes) -> Lanes:
+    """D^-1/2 and D^-1/2 U into the tables; D^-1 is returned."""
+    f = 1.0 / D
+    root = math.sqrt(max(first_of(f), 0.0))
+    work[at(ROOT, k)] = root
+    store(rows, k, GAIN, root * U)
+    return f
+
+
+@inlined
+def factor_free_base(work: Array, rows: Array, k: int, P: Six) -> bool:
+    """The six axes of the free joint whose last link is k, with the world's in their place.
+
+    P S are then rows of P themselves. Returns whether all D are positive.
+    """
+    a = spreads(P[5])
+    f = put_factors(work, rows, k, P[5], a[5])
+    d4 = spreads(P[4])[4] - f * (a[4] * a[4])
+    P = minus_product(P, a, f * P[5])
+    b = spreads(P[4])
+    f = put_factors(work, rows, k - 1, P[4], d4)
+    d3 = spreads(P[3])[3] - f * (b[3] * b[3])
+    P = minus_product(P, b, f * P[4])
+    c = spreads(P[3])
+    f = put_factors(work, rows, k - 2, P[3], d3)
+    d2 = spreads(P[2])[2] - f * (c[2] * c[2])
+    P = minus_product(P, c, f * P[3])
+    d = spreads(P[2])
+    f = put_factors(work, rows, k - 3, P[2], d2)
+    d1 = spreads(P[1])[1] - f * (d[1] * d[1])
+    P = minus_product(P, d, f * P[2])
+    e = spreads(P[1])
+    f = put_factors(work, rows, k - 4, P[1], d1)
+    d0 = spreads(P[0])[0] - f * (e[0] * e[0])
+    P = minus_product(P, e, f * P[1])
+    put_factors(work, rows, k - 5, P[0], d0)
+    linear = first_of(a[5]) > 0.0 and first_of(d4) > 0.0 and first_of(d3) > 0.0
+    return linear and first_of(d2) > 0.0 and first_of(d1) > 0.0 and first_of(d0) > 0.0
+
+
+@inlined
 def factor_rows(tree: IntArray, constants: Array, work: Array, rows: Array) -> int:
     """D^-1/2 and D^-1/2 phi U of all links, into `work` and `rows`."""
-    status = layout.OK
-    last = tree.shape[0] - 1
-    P, U, D = begin_branch(tree, constants, work, rows, last)
-    for k in range(last, -1, -1):
-        parent, d = tree[k, layout.PARENT], first_of(D)
-        if not d > 0.0:
-            status = layout.SINGULAR
-        f = 1.0 / D
-        root = math.sqrt(max(first_of(f), 0.0))
-        work[at(ROOT, k)] = root
-        if tree[k, layout.FRAME] != layout.SAME:
-            r = load(rows, k, _LEVER)
-            P = shifted_rows(P, spread3(work, REACH, k), r)
-            U = U + force_moment(r, U)
-        store(rows, k, GAIN, root * U)
-        pushed, pull = spreads(U), f * U
-        if parent == k - 1 and parent >= 0:
-            P = sum_of_rows(P, own_and_met(tree, rows, parent))
-            U = along(tree, work, parent, P)
-            D = spread1(constants, layout.ARMATURE, parent)
-            D = D + along(tree, work, parent, spreads(U))
-            t = along(tree, work, parent, pushed)
-            D = D - f * (t * t)
-            U = U - t * pull
-            P = minus_product(P, pushed, pull)
-            continue
-        if parent >= 0:
-            leave_at(tree, rows, k, parent, minus_product(P, pushed, pull))
-        if k > 0:
-            P, U, D = begin_branch(tree, constants, work, rows, k - 1)
+    status, k = layout.OK, tree.shape[0] - 1
+    P, U, D = begin_branch(tree, constants, rows, k)
+    while k >= 0:
+        parent = tree[k, layout.PARENT]
+        if tree[k, FREE]:
+            if not factor_free_base(work, rows, k, P):
+                status = layout.SINGULAR
+            k -= 6
+        else:
+            if not first_of(D) > 0.0:
+                status = layout.SINGULAR
+            f = 1.0 / D
+            root = math.sqrt(max(first_of(f), 0.0))
+            work[at(ROOT, k)] = root
+            if tree[k, layout.FRAME] != layout.SAME:
+                r = load_half(rows, k, LEVER)
+                P = shifted_rows(P, lever_of(rows, k), r)
+                U = U + force_moment(r, U)
+            store(rows, k, GAIN, root * U)
+            pushed, pull = spreads(U), f * U
+            if parent == k - 1 and parent >= 0:
+                P = sum_of_rows(P, own_and_met(tree, rows, parent))
+                U = along(tree, constants, rows, parent, P)
+                D = spread1(constants, layout.ARMATURE, parent)
+                D = D + along(tree, constants, rows, parent, spreads(U))
+                t = along(tree, constants, rows, parent, pushed)
+                D = D - f * (t * t)
+                U = U - t * pull
+                P = minus_product(P, pushed, pull)
+                k = parent
+                continue
+            if parent >= 0:
+                leave_at(tree, rows, k, parent, minus_product(P, pushed, pull))
+            k -= 1
+        if k >= 0:
+            P, U, D = begin_branch(tree, constants, rows, k)
     return status

@@ -11,9 +11,9 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.algebra.simd import WIDTH, Lanes, aligned, spread, spread1, spread3, store, zeros
-from spatialops.algebra.simd_blocks import between
-from spatialops.algebra.vectors import cross, plus, rotate, vec3
+from spatialops.algebra.simd import WIDTH, Lanes, aligned, spread, spread1, store
+from spatialops.algebra.simd_rows import Six
+from spatialops.algebra.vectors import cross, plus, plus_scaled, scaled, vec3
 from spatialops.dynamics.compliance.inertia_rows import (
     GAIN,
     MET_COLUMNS,
@@ -21,17 +21,17 @@ from spatialops.dynamics.compliance.inertia_rows import (
     ROOT,
     along,
     factor_rows,
-    place_and_weigh,
 )
+from spatialops.dynamics.compliance.link_rows import AXES, lever_of, place_and_weigh, unit
 from spatialops.dynamics.compliance.row_products import (
     clear_rows,
     link_of,
     multiply_rows,
     register_pairs,
 )
-from spatialops.dynamics.composite_lanes import COMPOSITE_ROWS, REACH, TURNED, column9
+from spatialops.dynamics.composite_lanes import COMPOSITE_ROWS
 from spatialops.dynamics.kinematics import finite_status, names_links
-from spatialops.tree.branches import RANK
+from spatialops.tree.branches import COLUMNS, FREE
 
 
 @inlined
@@ -51,35 +51,61 @@ def propagation_memory(n: int, m: int) -> tuple[Array, Array]:
 
 
 @inlined
-def unit(lane: int) -> Lanes:
-    """1 in one lane."""
-    return between(zeros() + 1.0, lane, lane)
-
-
-@inlined
-def carry_node(tree: IntArray, work: Array, rows: Array, k: int, offset: Vec3, into: int) -> None:
+def carry_node(
+    tree: IntArray, constants: Array, work: Array, rows: Array, k: int, offset: Vec3, into: int
+) -> None:
     """Rows of Y of a node of link k, in six lanes from column `into` on.
 
     They take whole registers: the two zeros that a node spills lie where the next one's begin."""
-    x, y, z = rotate(column9(work, TURNED, k), offset)
     f = unit(3), unit(4), unit(5)
-    n = plus((unit(0), unit(1), unit(2)), cross((x, y, z), f))
+    n = unit(0), unit(1), unit(2)
+    x, y = vec3(rows, k, AXES), vec3(rows, k, AXES + 4)
+    point = plus(scaled(offset[0], x), scaled(offset[1], y))
+    n = plus(n, cross(plus_scaled(point, offset[2], vec3(rows, k, AXES + 8)), f))
+    X = n[0], n[1], n[2], f[0], f[1], f[2]
     while k >= 0:
-        taken = spread1(work, ROOT, k) * along(tree, work, k, (n[0], n[1], n[2], f[0], f[1], f[2]))
+        if tree[k, FREE]:
+            carry_past_base(work, rows, k, X, into)
+            return
+        taken = spread1(work, ROOT, k) * along(tree, constants, rows, k, X)
         store(rows, k, into, taken)
         if tree[k, layout.FRAME] != layout.SAME:
-            n = plus(n, cross(spread3(work, REACH, k), f))
-        n = (
-            n[0] - spread(rows, k, GAIN) * taken,
-            n[1] - spread(rows, k, GAIN + 1) * taken,
-            n[2] - spread(rows, k, GAIN + 2) * taken,
-        )
-        f = (
-            f[0] - spread(rows, k, GAIN + 4) * taken,
-            f[1] - spread(rows, k, GAIN + 5) * taken,
-            f[2] - spread(rows, k, GAIN + 6) * taken,
-        )
+            n = plus((X[0], X[1], X[2]), cross(lever_of(rows, k), (X[3], X[4], X[5])))
+            X = n[0], n[1], n[2], X[3], X[4], X[5]
+        X = less_gain(rows, k, X, taken)
         k = tree[k, layout.PARENT]
+
+
+@inlined
+def less_gain(rows: Array, k: int, X: Six, taken: Lanes) -> Six:
+    """What is left of force columns behind the joint of link k."""
+    return (
+        X[0] - spread(rows, k, GAIN) * taken,
+        X[1] - spread(rows, k, GAIN + 1) * taken,
+        X[2] - spread(rows, k, GAIN + 2) * taken,
+        X[3] - spread(rows, k, GAIN + 4) * taken,
+        X[4] - spread(rows, k, GAIN + 5) * taken,
+        X[5] - spread(rows, k, GAIN + 6) * taken,
+    )
+
+
+@inlined
+def take(work: Array, rows: Array, k: int, x: Lanes, into: int) -> Lanes:
+    """A row of Y of an axis of a free base, which takes forces as they are."""
+    taken = spread1(work, ROOT, k) * x
+    store(rows, k, into, taken)
+    return taken
+
+
+@inlined
+def carry_past_base(work: Array, rows: Array, k: int, X: Six, into: int) -> None:
+    """The last six rows of Y, of the free joint whose last link is k, by `factor_free_base`."""
+    X = less_gain(rows, k, X, take(work, rows, k, X[5], into))
+    X = less_gain(rows, k - 1, X, take(work, rows, k - 1, X[4], into))
+    X = less_gain(rows, k - 2, X, take(work, rows, k - 2, X[3], into))
+    X = less_gain(rows, k - 3, X, take(work, rows, k - 3, X[2], into))
+    X = less_gain(rows, k - 4, X, take(work, rows, k - 4, X[1], into))
+    take(work, rows, k - 5, X[0], into)
 
 
 @kernel
@@ -105,7 +131,7 @@ def propagation_kernel(
     if (
         work.shape[0] != constants.shape[0]
         or work.shape[1] < WIDTH * COMPOSITE_ROWS
-        or tree.shape[1] <= RANK
+        or tree.shape[1] < COLUMNS
     ):
         return layout.MISFIT
     if rows.shape[0] != WIDTH * constants.shape[0] or rows.shape[1] < row_width(m):
@@ -121,7 +147,7 @@ def propagation_kernel(
     for i in range(m):
         link = link_of(tree, node_links, i)
         if link >= 0:
-            carry_node(tree, work, rows, link, vec3(offsets, i, 0), RESULT + 6 * i)
+            carry_node(tree, constants, work, rows, link, vec3(offsets, i, 0), RESULT + 6 * i)
     multiply_rows(tree, node_links, rows, RESULT, out)
     return layout.OK
 

@@ -8,7 +8,7 @@ import pytest
 import spatialops as so
 from spatialops._compile.fast_call import LONG
 from spatialops.dynamics.compliance.compliance import compliance
-from spatialops.tree.branches import FEW, MOST_LINKS
+from spatialops.tree.branches import FEW, FREE, MOST_LINKS
 from tests.support.trees import chain, random_inertia, random_nodes, random_tree, relative_error
 
 
@@ -47,6 +47,22 @@ def test_branches_meet(rng, bodies):
         model = random_tree(rng, bodies)
         ours, reference = routes(model, model.random(rng), random_nodes(rng, model, 6))
         assert relative_error(ours, reference) < 1e-10
+
+
+@pytest.mark.parametrize("armature", [0.0, 0.7])
+def test_free_bases(rng, armature):
+    """Six axes at once where they have no armature; several bases, some that carry nothing."""
+    builder = so.TreeBuilder()
+    for i, parent in enumerate(["world", "b0", "b1", "world", "world", "b4", "b4"]):
+        free = so.Joint("free", armature=[armature, 0.0, 0.0, 0.0, 0.0, 0.0])
+        joint = free if parent == "world" else so.Joint("revolute", axis=rng.normal(size=3))
+        position, own = rng.uniform(-0.5, 0.5, 3), random_inertia(rng)
+        builder.add_body(f"b{i}", parent=parent, joint=joint, inertia=own, position=position)
+    model = builder.build()
+    assert model.branches.tree[:, FREE].sum() == (3 if armature == 0.0 else 0)
+    for count in (1, 5):
+        ours, reference = routes(model, model.random(rng), random_nodes(rng, model, count))
+        assert relative_error(ours, reference) < 1e-12
 
 
 def test_more_nodes_than_memory_is_kept_for(rng):
