@@ -46,8 +46,9 @@ FEW = 64
 MOST_LINKS = 2000
 """Links from which on that memory is larger than a cache, which the recursion does without."""
 
-# Nanoseconds of propagation against the recursion, fitted on chains with 1 to 16 nodes.
-_SAVED_A_LINK = 24.0
+# Nanoseconds of propagation against the recursion, fitted on chains and trees with 1 to 32 nodes.
+_SAVED = 150.0  # altogether,
+_SAVED_A_LINK = 2.0
 _LOST_AN_ANCESTOR = 6.0  # of a node,
 _LOST_A_ROW = 0.75  # and in each block of Lambda
 _SAVED_A_NODE = 140.0  # what the recursion takes for a node,
@@ -58,22 +59,23 @@ _SAVED_A_BLOCK = 17.0  # and for a block
 class Branches:
     """Tree (n, COLUMNS) and striped constants (n in eights, 8 CONSTANTS).
 
-    Up to `few` nodes, Lambda is cheapest by propagation. `factor_work` and `factor_rows` for that
-    are one for all threads where calls keep the GIL, and leave nothing in it; so is `work`. Longer
-    calls take a pair from `lent`, and a workspace from `spare`. `ordered` is room for a matrix
-    depth first, and empty where that is the model's order. `rest` are zeros (n,), which nothing
-    writes to.
+    Up to `few` nodes, Lambda is cheapest by propagation. `factor_work`, `factor_held` and
+    `factor_rows` for that are one for all threads where calls keep the GIL, and leave nothing in
+    it; so is `work`. Longer calls take some from `lent`, and a workspace from `spare`. `ordered` is
+    room for a matrix depth first, and empty where that is the model's order. `rest` are zeros (n,),
+    which nothing writes to.
     """
 
     tree: IntArray
     constants: Array
     few: int
     factor_work: Array | None = None
+    factor_held: Array | None = None
     factor_rows: Array | None = None
     work: Array | None = None
     ordered: Array | None = None
     spare: list[Array] = field(default_factory=list)
-    lent: list[tuple[Array, Array]] = field(default_factory=list)
+    lent: list[tuple[Array, Array, Array]] = field(default_factory=list)
     rest: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,26 +88,28 @@ class Branches:
         except IndexError:
             return aligned(len(self.constants), WIDTH * WORK_ROWS)
 
-    def factors(self) -> tuple[Array, Array]:
-        """Memory for `factor_work` and `factor_rows`, in which nobody else works.
+    def factors(self) -> tuple[Array, Array, Array]:
+        """`factor_work`, `factor_held` and `factor_rows`, in which nobody else works.
 
         Raises
         ------
         IndexError
-            Where none has been kept.
+            Where none have been kept.
         """
         if len(self.tree) >= LONG:
             return self.lent.pop()
-        if self.factor_work is None or self.factor_rows is None:
+        kept = self.factor_work, self.factor_held, self.factor_rows
+        if kept[0] is None or kept[1] is None or kept[2] is None:
             raise IndexError
-        return self.factor_work, self.factor_rows
+        return kept[0], kept[1], kept[2]
 
-    def keep_factors(self, work: Array, rows: Array) -> None:
-        """Keep that memory for further calls."""
+    def keep_factors(self, work: Array, held: Array, rows: Array) -> None:
+        """Keep them for further calls."""
         if len(self.tree) >= LONG:
-            self.lent.append((work, rows))
-        else:
-            self.factor_work, self.factor_rows = work, rows
+            self.lent.append((work, held, rows))
+            return
+        self.factor_work, self.factor_held = work, held
+        self.factor_rows = rows
 
     def room(self) -> Array:
         """Memory for `ordered`."""
@@ -197,7 +201,7 @@ def _few_nodes(tree: IntArray) -> int:
     node = _LOST_AN_ANCESTOR * depth - _SAVED_A_NODE
     block = _LOST_A_ROW * depth - _SAVED_A_BLOCK
     m = np.arange(1, FEW + 1)
-    worse = np.flatnonzero(m * node + m**2 * block > _SAVED_A_LINK * n)
+    worse = np.flatnonzero(m * node + m**2 * block > _SAVED + _SAVED_A_LINK * n)
     if n > MOST_LINKS:
         return 0
     return int(worse[0]) if worse.size else FEW

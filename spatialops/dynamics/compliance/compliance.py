@@ -26,27 +26,27 @@ from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite
 from spatialops._compile.doors import Size, door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.dynamics.compliance.closed import closed_rows
+from spatialops.dynamics.compliance.link_rows import (
+    BLOCK,
+    HELD_COLUMNS,
+    PLACE_COLUMNS,
+    POSE_COLUMNS,
+    held_rows,
+    place_in_rows,
+)
 from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
 from spatialops.dynamics.compliance.propagation import PROPAGATION, propagation_memory
-from spatialops.dynamics.compliance.recursion import (
-    MET_COLUMNS,
-    POSE_COLUMNS,
-    place,
-    recursion_kernel,
-    recursion_size,
-)
-from spatialops.dynamics.compliance.virtual_tree import (
-    PLAN_COLUMNS,
-    VERTEX_COLUMNS,
-    mark_links,
-)
+from spatialops.dynamics.compliance.recursion import recursion_kernel, recursion_size
+from spatialops.dynamics.compliance.row_products import link_of
+from spatialops.dynamics.compliance.virtual_tree import PLAN_COLUMNS, VERTEX_COLUMNS, mark_links
 from spatialops.dynamics.forward_dynamics import without_mass
-from spatialops.dynamics.kinematics import names_links
+from spatialops.dynamics.kinematics import finite_status, names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
-from spatialops.dynamics.nodes import node_points
-from spatialops.errors import ArgumentError
+from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.tree import sources
+from spatialops.tree.branches import COLUMNS
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import FewNodes, NodeLike, Nodes, alien_nodes
 
@@ -56,20 +56,21 @@ Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
 @inlined
 def scratch_size(n: int, m: int) -> int:
     """How many numbers the kernel needs for n links and m nodes."""
-    return (POSE_COLUMNS + MET_COLUMNS + PLAN_COLUMNS) * n + 11 * m + recursion_size(m)
+    poses = PLACE_COLUMNS * BLOCK + HELD_COLUMNS * held_rows(n) + POSE_COLUMNS * (n + WIDTH)
+    return poses + PLAN_COLUMNS * n + (2 * VERTEX_COLUMNS + 1) * m + WIDTH + recursion_size(m)
 
 
 @kernel
 def compliance_kernel(
     tree: IntArray,
-    links: Array,
+    constants: Array,
     q: Array,
     node_links: IntArray,
     offsets: Array,
     scratch: Array,
     out: Array,
 ) -> int:
-    """The recursion, with everything in `scratch`."""
+    """The recursion, with everything in `scratch`; tables are those of `Branches`."""
     n, m = tree.shape[0], node_links.size
     if (
         q.size != tree[0, layout.SIZE_Q]
@@ -78,24 +79,28 @@ def compliance_kernel(
         or scratch.size < scratch_size(n, m)
     ):
         return layout.MISFIT
-    if not names_links(tree, node_links):
+    if not names_links(tree, node_links) or tree.shape[1] < COLUMNS:
         return layout.MISFIT
-    a = POSE_COLUMNS * n
-    b = a + MET_COLUMNS * n
-    c = b + PLAN_COLUMNS * n
-    d = c + 3 * m
-    e = d + VERTEX_COLUMNS * 2 * m
-    poses = scratch[:a].reshape(n, POSE_COLUMNS)
-    met = scratch[a:b].reshape(n, MET_COLUMNS)
-    counts = scratch[b:c].view(np.int64).reshape(n, PLAN_COLUMNS)
-    points = scratch[c:d].reshape(m, 3)
-    vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
-    mark_links(tree, node_links, counts)
-    if place(tree, links, q, poses) != layout.OK:
+    if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
-    node_points(node_links, offsets, poses, points)
+    a = PLACE_COLUMNS * BLOCK
+    b = a + HELD_COLUMNS * held_rows(n)
+    c = b + POSE_COLUMNS * WIDTH * constants.shape[0]
+    d = c + PLAN_COLUMNS * n
+    e = d + VERTEX_COLUMNS * 2 * m
+    rest = scratch[(e + m + WIDTH - 1) // WIDTH * WIDTH :]
+    work = scratch[:a].reshape(BLOCK, PLACE_COLUMNS)
+    held = scratch[a:b].reshape(held_rows(n), HELD_COLUMNS)
+    rows = scratch[b:c].reshape(WIDTH * constants.shape[0], POSE_COLUMNS)
+    plan = scratch[c:d].view(np.int64).reshape(n, PLAN_COLUMNS)
+    vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
+    ordered = scratch[e : e + m].view(np.int64)
+    for i in range(m):
+        ordered[i] = link_of(tree, node_links, i)
+    mark_links(tree, ordered, plan)
+    place_in_rows(tree, constants, q, work, rows)
     return recursion_kernel(
-        tree, links, node_links, points, poses, counts, vertices, met, scratch[e:], out
+        tree, constants, ordered, offsets, rows, held, plan, vertices, rest, out
     )
 
 
@@ -115,6 +120,7 @@ _CALL = FastCall(compliance_kernel, _entry)
     sources.NODE_LINKS,
     sources.OFFSETS,
     sources.of_branches("factor_work"),
+    sources.of_branches("factor_held"),
     sources.of_branches("factor_rows"),
     sources.OUT,
     results=[(Size(3, 6), Size(3, 6))],
@@ -214,7 +220,8 @@ def _by_propagation(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
         status = PROPAGATION.checked_call(
             tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
         )
-    _check(status, model, q)
+    if status != layout.OK:
+        raise _failure(status, model, q)
     if m <= tables.few:
         tables.keep_factors(*memory)
     return out
@@ -222,18 +229,20 @@ def _by_propagation(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
 
 def _by_recursion(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array:
     """The route of Upsilon and Omega, and memory for it."""
+    tables = model.branches.tree, model.branches.constants
     try:
         scratch = model.scraps.pop()
-        status = _CALL.call(model.tree, model.links, q, nodes.links, nodes.offsets, scratch, out)
+        status = _CALL.call(*tables, q, nodes.links, nodes.offsets, scratch, out)
     except (IndexError, TypeError):
         status = layout.MISFIT
     if status == layout.MISFIT:
         n, m = model.nv, len(nodes.links)
         q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-        scratch = np.empty(scratch_size(n, m))
+        scratch = aligned(1, scratch_size(n, m))[0]
         arguments = q, nodes.links, nodes.offsets, scratch, out
-        status = _CALL.checked_call(model.tree, model.links, *arguments)
-    _check(status, model, q)
+        status = _CALL.checked_call(*tables, *arguments)
+    if status != layout.OK:
+        raise _failure(status, model, q)
     model.scraps.append(scratch)
     return out
 
@@ -248,18 +257,18 @@ def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
     )
     if status == layout.SINGULAR:
         return _by_recursion(model, q, nodes, out)
-    _check(status, model, q)
+    if status != layout.OK:
+        raise _failure(status, model, q)
     return out
 
 
-def _check(status: int, model: Model, q: ArrayLike) -> None:
-    """Raise what a kernel's status says."""
+def _failure(status: int, model: Model, q: ArrayLike) -> SpatialOpsError:
+    """The error that a kernel's status stands for."""
     if status == layout.MISFIT:
-        raise alien_nodes()
+        return alien_nodes()
     if status == layout.NOT_FINITE:
-        raise not_finite(q=q)
-    if status == layout.SINGULAR:
-        raise without_mass(model, np.asarray(q, dtype=np.float64))
+        return not_finite(q=q)
+    return without_mass(model, np.asarray(q, dtype=np.float64))
 
 
 METHODS: dict[str, Callable[[Model, ArrayLike, Nodes, Array], Array]] = {
