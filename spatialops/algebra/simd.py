@@ -161,7 +161,7 @@ def _zeros(context: CompilerObject) -> CompilerObject:
     return LANES(), lambda context, build, kinds, values: ir.Constant(REGISTER, [0.0] * WIDTH)
 
 
-def _storing(*sizes: int) -> CompilerObject:
+def storing(*sizes: int) -> CompilerObject:
     """Code that stores the first lanes in parts of these sizes."""
 
     def generate(
@@ -189,7 +189,7 @@ def _store(
     column: CompilerObject,
     value: CompilerObject,
 ) -> CompilerObject:
-    return types.void(table, types.intp, types.intp, LANES), _storing(WIDTH)
+    return types.void(table, types.intp, types.intp, LANES), storing(WIDTH)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -200,7 +200,7 @@ def _store_six(
     column: CompilerObject,
     value: CompilerObject,
 ) -> CompilerObject:
-    return types.void(table, types.intp, types.intp, LANES), _storing(4, 2)
+    return types.void(table, types.intp, types.intp, LANES), storing(4, 2)
 
 
 def zeros() -> Lanes:

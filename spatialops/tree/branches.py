@@ -22,6 +22,9 @@ from spatialops.algebra.simd import WIDTH, aligned
 LAST = layout.TREE_COLUMNS  # last link that this one carries, itself if none
 RANK = layout.TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
 NUMBER = layout.TREE_COLUMNS + 2  # the number in the model of this row's link
+# 1 on the last link of a free joint without armature, of which any six axes do.
+FREE = layout.TREE_COLUMNS + 3
+COLUMNS = layout.TREE_COLUMNS + 4
 
 # Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM;
 # then
@@ -40,37 +43,39 @@ WORK_ROWS = 51  # of the workspace of kernels that use these tables: what the hu
 FEW = 64
 """Nodes that memory is kept for, at most."""
 
-# Nanoseconds of the mass matrix against the recursion, fitted on robots and chains with 1 to 64
-# nodes.
-_SAVED = 400.0  # altogether,
-_SAVED_A_LINK = 25.0
-_LOST_A_REGISTER = 0.2  # of eight entries that one link takes off another's row
-_LOST_A_PAIR = 0.5  # of a node's ancestors, in its triangular solve,
-_LOST_AN_ANCESTOR = 2.5  # in its Jacobian,
-_LOST_A_ROW = 1.25  # and in each block of Lambda
-_SAVED_A_NODE = 55.0  # what the recursion takes for a node,
-_SAVED_A_BLOCK = 14.0  # and for a block
+MOST_LINKS = 2000
+"""Links from which on that memory is larger than a cache, which the recursion does without."""
+
+# Nanoseconds of propagation against the recursion, fitted on chains and trees with 1 to 32 nodes.
+_SAVED = 150.0  # altogether,
+_SAVED_A_LINK = 2.0
+_LOST_AN_ANCESTOR = 6.0  # of a node,
+_LOST_A_ROW = 0.75  # and in each block of Lambda
+_SAVED_A_NODE = 140.0  # what the recursion takes for a node,
+_SAVED_A_BLOCK = 17.0  # and for a block
 
 
 @dataclass(eq=False, slots=True)
 class Branches:
-    """Tree (n, TREE_COLUMNS + 3) and striped constants (n in eights, 8 CONSTANTS).
+    """Tree (n, COLUMNS) and striped constants (n in eights, 8 CONSTANTS).
 
-    Up to `few` nodes, Lambda is cheapest by the mass matrix. `mass_work` and `mass_rows` for that
-    are one for all threads: a call that is so short keeps the GIL, and leaves nothing in it. So is
-    `work`, there where calls keep the GIL; longer ones take a workspace from `spare`. `ordered` is
-    room for a matrix depth first, and empty where that is the model's order. `rest` are zeros
-    (n,), which nothing writes to.
+    Up to `few` nodes, Lambda is cheapest by propagation. `factor_work`, `factor_held` and
+    `factor_rows` for that are one for all threads where calls keep the GIL, and leave nothing in
+    it; so is `work`. Longer calls take some from `lent`, and a workspace from `spare`. `ordered` is
+    room for a matrix depth first, and empty where that is the model's order. `rest` are zeros (n,),
+    which nothing writes to.
     """
 
     tree: IntArray
     constants: Array
     few: int
-    mass_work: Array | None = None
-    mass_rows: Array | None = None
+    factor_work: Array | None = None
+    factor_held: Array | None = None
+    factor_rows: Array | None = None
     work: Array | None = None
     ordered: Array | None = None
     spare: list[Array] = field(default_factory=list)
+    lent: list[tuple[Array, Array, Array]] = field(default_factory=list)
     rest: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +87,29 @@ class Branches:
             return self.spare.pop()
         except IndexError:
             return aligned(len(self.constants), WIDTH * WORK_ROWS)
+
+    def factors(self) -> tuple[Array, Array, Array]:
+        """`factor_work`, `factor_held` and `factor_rows`, in which nobody else works.
+
+        Raises
+        ------
+        IndexError
+            Where none have been kept.
+        """
+        if len(self.tree) >= LONG:
+            return self.lent.pop()
+        kept = self.factor_work, self.factor_held, self.factor_rows
+        if kept[0] is None or kept[1] is None or kept[2] is None:
+            raise IndexError
+        return kept[0], kept[1], kept[2]
+
+    def keep_factors(self, work: Array, held: Array, rows: Array) -> None:
+        """Keep them for further calls."""
+        if len(self.tree) >= LONG:
+            self.lent.append((work, held, rows))
+            return
+        self.factor_work, self.factor_held = work, held
+        self.factor_rows = rows
 
     def room(self) -> Array:
         """Memory for `ordered`."""
@@ -96,13 +124,15 @@ def branches_of(tree: IntArray, links: Array) -> Branches:
     order = _depth_first(tree[:, layout.PARENT])
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    table = aligned(n, layout.TREE_COLUMNS + 3).view(np.int64)
+    table = aligned(n, COLUMNS).view(np.int64)
     table[:, : layout.TREE_COLUMNS] = tree[order]
     parents = table[:, layout.PARENT]
     parents[parents >= 0] = rank[parents[parents >= 0]]
     table[:, LAST] = np.arange(n)
     table[:, RANK] = rank
     table[:, NUMBER] = order
+    for first in np.flatnonzero(table[:, layout.FRAME] == layout.POSE):
+        table[first + 5, FREE] = not links[order[first : first + 6], layout.ARMATURE].any()
     for k in range(n - 1, 0, -1):
         if parents[k] >= 0:
             table[parents[k], LAST] = max(table[parents[k], LAST], table[k, LAST])
@@ -161,22 +191,17 @@ def _forget_places(tree: IntArray, constants: Array) -> None:
 
 
 def _few_nodes(tree: IntArray) -> int:
-    """Up to how many nodes the mass matrix is the cheaper way to Lambda.
+    """Up to how many nodes propagation is the cheaper way to Lambda.
 
-    What is compared are nanoseconds that links save and blocks lose.
-
-    Factors save some for every link, and lose some for every register that one link takes off
-    another's row. A node costs a triangular solve, and a block of Lambda a sum over the ancestors
-    of one node, of which there are `depth` in the mean.
+    What is compared are nanoseconds that links save and nodes lose, whose columns are carried past
+    all their ancestors, of which there are `depth` in the mean, and multiplied along them.
     """
-    n, i = len(tree), np.arange(len(tree))
-    carried = tree[:, LAST] - i
-    saved = _SAVED + _SAVED_A_LINK * n - _LOST_A_REGISTER * (carried * (i // WIDTH + 1)).sum()
-    depth = (carried + 1.0).mean()
-    node = (_LOST_A_PAIR * depth + _LOST_AN_ANCESTOR) * depth - _SAVED_A_NODE
+    n = len(tree)
+    depth = (tree[:, LAST] - np.arange(n) + 1.0).mean()
+    node = _LOST_AN_ANCESTOR * depth - _SAVED_A_NODE
     block = _LOST_A_ROW * depth - _SAVED_A_BLOCK
     m = np.arange(1, FEW + 1)
-    worse = np.flatnonzero(m * node + m**2 * block > saved)
-    if n >= LONG:
+    worse = np.flatnonzero(m * node + m**2 * block > _SAVED + _SAVED_A_LINK * n)
+    if n > MOST_LINKS:
         return 0
     return int(worse[0]) if worse.size else FEW

@@ -24,8 +24,7 @@ from spatialops.dynamics import (
     newton_euler_lanes,
     nodes,
 )
-from spatialops.dynamics.compliance import compliance
-from spatialops.dynamics.compliance import mass as mass_route
+from spatialops.dynamics.compliance import compliance, propagation
 from spatialops.errors import ArgumentError
 
 MODULES = (
@@ -35,7 +34,7 @@ MODULES = (
     centroidal,
     jacobian,
     compliance,
-    mass_route,
+    propagation,
 )
 
 
@@ -165,10 +164,10 @@ def test_short_calls_keep_memory_and_long_ones_lend_it() -> None:
     assert long.held is None
     assert len(long.branches.spare) == 1 or not COMPILED
     assert len(short.scraps) == len(long.scraps) == 1
-    lent, kept = long.branches.workspace(), short.branches.mass_rows
+    lent, kept = long.branches.workspace(), short.branches.factor_rows
     for fresh in (short, long):
         call_all(fresh, *state(fresh))
-    assert short.branches.mass_rows is kept or not COMPILED
+    assert short.branches.factor_rows is kept or not COMPILED
     assert all(work is not lent for work in long.branches.spare)
 
 

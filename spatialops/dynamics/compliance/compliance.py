@@ -1,22 +1,22 @@
 """Operational-space compliance Lambda = J M^-1 J^T of nodes.
 
-Three routes to the same matrix, behind models of their cost:
+Three routes to the same matrix:
 
-- mass matrix (`mass_route`): M factorised, and one triangular solve a node. For few nodes on a
-  small tree.
+- propagation ([J] 62-64, B* psi* H* D^-1 H psi B): the force columns of every node are carried to
+  the base, and what they leave at each joint is multiplied out over common ancestors. For few
+  nodes.
 - recursion, O(N) + O(n_c^2), without J and without M ([J] appendix): Upsilon ([J] 67) and rows of
   Omega ([J] 69). Links that carry no node and where no branches meet are only passed through: the
   psi of a run of links is multiplied once, with what the run adds to Upsilon, for the *virtual*
   edge between two vertices, and the row of a vertex is psi^T times the row of its virtual parent,
-  one contiguous sweep.
-- propagation ([J] 62-64, B* psi* H* D^-1 H psi B): the force columns of every node are carried to
-  the base, and what they leave at each joint is multiplied out over common ancestors. For nodes
-  that have few of them, on many links.
+  one contiguous sweep. For all others.
+- mass matrix (`mass`): M factorised, and one triangular solve a node. On request: it shares nothing
+  with the others but poses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -26,84 +26,51 @@ from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite
 from spatialops._compile.doors import Size, door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.dynamics.articulated_body import factor, place_and_weigh
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.dynamics.compliance.closed import closed_rows
-from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
-from spatialops.dynamics.compliance.propagation import propagation_kernel
-from spatialops.dynamics.compliance.recursion import (
-    MET_COLUMNS,
+from spatialops.dynamics.compliance.link_rows import (
+    BLOCK,
+    HELD_COLUMNS,
+    PLACE_COLUMNS,
     POSE_COLUMNS,
-    place,
-    recursion_kernel,
-    recursion_size,
+    held_rows,
+    place_in_rows,
 )
-from spatialops.dynamics.compliance.virtual_tree import (
-    BELOW,
-    CHILDREN,
-    OWN,
-    PLAN_COLUMNS,
-    VERTEX_COLUMNS,
-    mark_links,
-)
+from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
+from spatialops.dynamics.compliance.propagation import PROPAGATION, propagation_memory
+from spatialops.dynamics.compliance.recursion import recursion_kernel, recursion_size
+from spatialops.dynamics.compliance.row_products import link_of
+from spatialops.dynamics.compliance.virtual_tree import PLAN_COLUMNS, VERTEX_COLUMNS, mark_links
 from spatialops.dynamics.forward_dynamics import without_mass
-from spatialops.dynamics.kinematics import names_links
+from spatialops.dynamics.kinematics import finite_status, names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
-from spatialops.dynamics.nodes import node_points
-from spatialops.errors import ArgumentError
+from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.tree import sources
+from spatialops.tree.branches import COLUMNS
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import FewNodes, NodeLike, Nodes, alien_nodes
 
 Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
 
-# Nanoseconds, fitted on robots and chains with 1 to 32 nodes.
-_RECURSION_A_LINK = 40.0
-_RECURSION_A_VERTEX = 55.0
-_RECURSION_A_PAIR = 14.0  # of vertices
-_PROPAGATION_A_COLUMN = 30.0  # of a link
-_PROPAGATION_A_PAIR = 7.7  # of columns
-
-
-@inlined
-def recursion_is_cheaper(counts: IntArray, n_nodes: int) -> bool:
-    """Compare what recursion and propagation cost."""
-    vertices = n_nodes
-    recursion = 0.0
-    propagation = 0.0
-    for k in range(counts.shape[0]):
-        m = counts[k, BELOW]
-        if m > 0:
-            recursion += _RECURSION_A_LINK
-            propagation += _PROPAGATION_A_COLUMN * m + _PROPAGATION_A_PAIR * m * (m + 1)
-            if counts[k, CHILDREN] > 1 and counts[k, OWN] == 0:
-                vertices += 1
-    recursion += _RECURSION_A_VERTEX * (vertices - 1)
-    return recursion + _RECURSION_A_PAIR * vertices * vertices < propagation
-
 
 @inlined
 def scratch_size(n: int, m: int) -> int:
     """How many numbers the kernel needs for n links and m nodes."""
-    return (
-        (layout.WORK_COLUMNS + PLAN_COLUMNS) * n + 11 * m + 36 + max(recursion_size(m), 6 * m * n)
-    )
+    poses = PLACE_COLUMNS * BLOCK + HELD_COLUMNS * held_rows(n) + POSE_COLUMNS * (n + WIDTH)
+    return poses + PLAN_COLUMNS * n + (2 * VERTEX_COLUMNS + 1) * m + WIDTH + recursion_size(m)
 
 
 @kernel
 def compliance_kernel(
     tree: IntArray,
-    links: Array,
+    constants: Array,
     q: Array,
     node_links: IntArray,
     offsets: Array,
-    method: IntArray,
     scratch: Array,
     out: Array,
 ) -> int:
-    """The routes from articulated inertias.
-
-    `scratch` starts with the workspace, and has room for whatever follows.
-    """
+    """The recursion, with everything in `scratch`; tables are those of `Branches`."""
     n, m = tree.shape[0], node_links.size
     if (
         q.size != tree[0, layout.SIZE_Q]
@@ -112,37 +79,29 @@ def compliance_kernel(
         or scratch.size < scratch_size(n, m)
     ):
         return layout.MISFIT
-    if not names_links(tree, node_links):
+    if not names_links(tree, node_links) or tree.shape[1] < COLUMNS:
         return layout.MISFIT
-    a = layout.WORK_COLUMNS * n
-    b = a + 3 * m
-    c = b + 36
+    if finite_status(q) != layout.OK:
+        return layout.NOT_FINITE
+    a = PLACE_COLUMNS * BLOCK
+    b = a + HELD_COLUMNS * held_rows(n)
+    c = b + POSE_COLUMNS * WIDTH * constants.shape[0]
     d = c + PLAN_COLUMNS * n
     e = d + VERTEX_COLUMNS * 2 * m
-    work = scratch[:a].reshape(n, layout.WORK_COLUMNS)
-    points = scratch[a:b].reshape(m, 3)
-    counts = scratch[c:d].view(np.int64).reshape(n, PLAN_COLUMNS)
+    rest = scratch[(e + m + WIDTH - 1) // WIDTH * WIDTH :]
+    work = scratch[:a].reshape(BLOCK, PLACE_COLUMNS)
+    held = scratch[a:b].reshape(held_rows(n), HELD_COLUMNS)
+    rows = scratch[b:c].reshape(WIDTH * constants.shape[0], POSE_COLUMNS)
+    plan = scratch[c:d].view(np.int64).reshape(n, PLAN_COLUMNS)
     vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
-    rest = scratch[e:]
-    mark_links(tree, node_links, counts)
-    if method[0] == _RECURSION or (method[0] == _AUTO and recursion_is_cheaper(counts, m)):
-        poses = scratch[: POSE_COLUMNS * n].reshape(n, POSE_COLUMNS)
-        met = scratch[POSE_COLUMNS * n : (POSE_COLUMNS + MET_COLUMNS) * n].reshape(n, MET_COLUMNS)
-        if place(tree, links, q, poses) != layout.OK:
-            return layout.NOT_FINITE
-        node_points(node_links, offsets, poses, points)
-        return recursion_kernel(
-            tree, links, node_links, points, poses, counts, vertices, met, rest, out
-        )
-    if place_and_weigh(tree, links, q, work) != layout.OK:
-        return layout.NOT_FINITE
-    node_points(node_links, offsets, work, points)
-    if factor(tree, links, work) != layout.OK:
-        return layout.SINGULAR
-    X = scratch[b:c].reshape(6, 6)
-    left = rest[: 6 * m * n].reshape(n, 6 * m)
-    propagation_kernel(tree, links, node_links, points, work, left, X, out)
-    return layout.OK
+    ordered = scratch[e : e + m].view(np.int64)
+    for i in range(m):
+        ordered[i] = link_of(tree, node_links, i)
+    mark_links(tree, ordered, plan)
+    place_in_rows(tree, constants, q, work, rows)
+    return recursion_kernel(
+        tree, constants, ordered, offsets, rows, held, plan, vertices, rest, out
+    )
 
 
 @entry_point
@@ -150,33 +109,19 @@ def _entry(arguments: Arguments) -> int:
     return enter(compliance_kernel, arguments)
 
 
-_AUTO = 0
-_RECURSION = 1
-_PROPAGATION = 2
 _ROOM = 16  # nodes that memory is made for at once
-METHODS = {
-    name: np.array([number])
-    for name, number in (("auto", _AUTO), ("recursion", _RECURSION), ("propagation", _PROPAGATION))
-}
 _CALL = FastCall(compliance_kernel, _entry)
 
 
-def _number_of(method: str) -> IntArray:
-    if not is_one_of(method, METHODS):
-        raise ArgumentError(
-            f"method: expected 'auto', 'recursion', 'propagation' or 'mass matrix', got {method!r}"
-        )
-    return METHODS[method]
-
-
 @door(
-    MASS_ROUTE,
+    PROPAGATION,
     *sources.BRANCHES,
     sources.Q,
     sources.NODE_LINKS,
     sources.OFFSETS,
-    sources.of_branches("mass_work"),
-    sources.of_branches("mass_rows"),
+    sources.of_branches("factor_work"),
+    sources.of_branches("factor_held"),
+    sources.of_branches("factor_rows"),
     sources.OUT,
     results=[(Size(3, 6), Size(3, 6))],
     classes=sources.OF_FEW_NODES,
@@ -204,9 +149,10 @@ def compliance(
     nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies; resolved ones save looking up names in loops.
     method : {"auto", "recursion", "propagation", "mass-matrix"}
-        "auto" (the default) takes the route that a cost model finds the cheapest; all give the
-        same matrix to rounding. "mass-matrix" is for small trees (O(N^2) memory), and takes the
-        recursion where its factors would lose more than four digits.
+        "auto" (the default) takes the propagation for as many nodes as it is the cheapest for,
+        and the recursion for more; all give the same matrix to rounding. "mass-matrix" is for
+        small trees (O(N^2) memory), and takes the recursion where its factors would lose more
+        than four digits.
     out : (6 n_c, 6 n_c) array, optional
         Where to write the result.
     loops : Loops, Loop or sequence of Loop, optional
@@ -246,62 +192,87 @@ def compliance(
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
     if out is None:
         out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
+    if method != "auto" and not is_one_of(method, METHODS):
+        raise ArgumentError(
+            f"method: expected 'auto', 'recursion', 'propagation' or 'mass-matrix', got {method!r}"
+        )
     if loops is not None:
-        _number_of("auto" if method == "mass-matrix" else method)
         _, rows = closed_rows(model, loops, q, ready)
         return np.matmul(rows, rows.T, out=output(out, (len(rows), len(rows))))
-    if type(ready) is FewNodes and method == "auto":
-        tables = model.branches
-        try:
-            given = q, ready.links, ready.offsets, tables.mass_work, tables.mass_rows, out
-            status = MASS_ROUTE.call(tables.tree, tables.constants, *given)
-        except TypeError:
-            status = layout.MISFIT
-        if not status:
-            return out
-        method = "recursion" if status == layout.SINGULAR else "mass-matrix"
-    if method == "mass-matrix":
-        return _by_mass_matrix(model, q, ready, out)
-    return _by_factors(model, q, ready, method, out)
+    if method == "auto":
+        method = "propagation" if type(ready) is FewNodes else "recursion"
+    return METHODS[method](model, q, ready, out)
 
 
-def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array:
-    """The mass matrix's route with everything checked; the recursion where it would lose digits."""
+def _by_propagation(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array:
+    """The route of force columns, and memory for it."""
     m, tables = len(nodes.links), model.branches
-    q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-    memory = mass_memory(model.nv, max(m, _ROOM))
-    status = MASS_ROUTE.checked_call(
-        tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
-    )
+    try:
+        memory = tables.factors()
+        status = PROPAGATION.call(
+            tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
+        )
+    except (IndexError, TypeError):
+        status = layout.MISFIT
     if status == layout.MISFIT:
-        raise alien_nodes()
-    if status == layout.NOT_FINITE:
-        raise not_finite(q=q)
+        q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
+        memory = propagation_memory(model.nv, max(m, _ROOM))
+        status = PROPAGATION.checked_call(
+            tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
+        )
+    if status != layout.OK:
+        raise _failure(status, model, q)
     if m <= tables.few:
-        tables.mass_work, tables.mass_rows = memory
-    return out if status == layout.OK else _by_factors(model, q, nodes, "recursion", out)
+        tables.keep_factors(*memory)
+    return out
 
 
-def _by_factors(model: Model, q: ArrayLike, nodes: Nodes, method: str, out: Array) -> Array:
-    """The routes from articulated inertias."""
+def _by_recursion(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array:
+    """The route of Upsilon and Omega, and memory for it."""
+    tables = model.branches.tree, model.branches.constants
     try:
         scratch = model.scraps.pop()
-        status = _CALL.call(
-            model.tree, model.links, q, nodes.links, nodes.offsets, METHODS[method], scratch, out
-        )
-    except (IndexError, KeyError, TypeError):
+        status = _CALL.call(*tables, q, nodes.links, nodes.offsets, scratch, out)
+    except (IndexError, TypeError):
         status = layout.MISFIT
     if status == layout.MISFIT:
         n, m = model.nv, len(nodes.links)
         q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-        scratch = np.empty(scratch_size(n, m))
-        arguments = q, nodes.links, nodes.offsets, _number_of(method), scratch, out
-        status = _CALL.checked_call(model.tree, model.links, *arguments)
-    if status == layout.MISFIT:
-        raise alien_nodes()
-    if status == layout.NOT_FINITE:
-        raise not_finite(q=q)
-    if status == layout.SINGULAR:
-        raise without_mass(model, np.asarray(q, dtype=np.float64))
+        scratch = aligned(1, scratch_size(n, m))[0]
+        arguments = q, nodes.links, nodes.offsets, scratch, out
+        status = _CALL.checked_call(*tables, *arguments)
+    if status != layout.OK:
+        raise _failure(status, model, q)
     model.scraps.append(scratch)
     return out
+
+
+def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array:
+    """The mass matrix's route; the recursion where it would lose digits."""
+    m, tables = len(nodes.links), model.branches
+    q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
+    memory = mass_memory(model.nv, m)
+    status = MASS_ROUTE.checked_call(
+        tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
+    )
+    if status == layout.SINGULAR:
+        return _by_recursion(model, q, nodes, out)
+    if status != layout.OK:
+        raise _failure(status, model, q)
+    return out
+
+
+def _failure(status: int, model: Model, q: ArrayLike) -> SpatialOpsError:
+    """The error that a kernel's status stands for."""
+    if status == layout.MISFIT:
+        return alien_nodes()
+    if status == layout.NOT_FINITE:
+        return not_finite(q=q)
+    return without_mass(model, np.asarray(q, dtype=np.float64))
+
+
+METHODS: dict[str, Callable[[Model, ArrayLike, Nodes, Array], Array]] = {
+    "recursion": _by_recursion,
+    "propagation": _by_propagation,
+    "mass-matrix": _by_mass_matrix,
+}

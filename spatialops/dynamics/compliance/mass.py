@@ -30,10 +30,14 @@ from spatialops.algebra.simd import (
     spread1,
     spread3,
     store,
-    zeros,
 )
-from spatialops.algebra.simd_blocks import store_block
 from spatialops.algebra.vectors import cross, dot, minus, plus, rotate, vec3
+from spatialops.dynamics.compliance.row_products import (
+    clear_rows,
+    link_of,
+    multiply_rows,
+    register_pairs,
+)
 from spatialops.dynamics.composite_lanes import (
     CARRIES,
     COMPOSITE_ROWS,
@@ -53,18 +57,12 @@ _LOSS = 1e-4  # a pivot this small against the diagonal that it is left of has t
 
 
 @inlined
-def pairs(m: int) -> int:
-    """Pairs of registers that hold a row of Y, and two numbers that the last node spills."""
-    return (6 * m + 2 + 2 * WIDTH - 1) // (2 * WIDTH)
-
-
-@inlined
 def table_width(width: int, m: int) -> int:
     """Columns of `rows`, in an odd number of cache lines.
 
     With an even one all rows would compete for the same few lines at some sizes.
     """
-    lines = width // WIDTH * 2 + m + 2 * pairs(m)
+    lines = width // WIDTH * 2 + m + 2 * register_pairs(m)
     return WIDTH * (lines | 1)
 
 
@@ -170,43 +168,6 @@ def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, column: int, 
         i = tree[i, layout.PARENT]
 
 
-@inlined
-def put_two_registers(
-    tree: IntArray, rows: Array, k: int, left: int, right: int, out: Array, row: int, column: int
-) -> None:
-    """Sixteen columns of six rows of Y* Y: sums over link k and all above, tips to base.
-
-    Entries on both sides of the diagonal are the same to the bit: they differ by zeros added."""
-    a0 = a1 = a2 = a3 = a4 = a5 = zeros()
-    b0 = b1 = b2 = b3 = b4 = b5 = zeros()
-    while k >= 0:
-        a, b = load(rows, k, right), load(rows, k, right + WIDTH)
-        y = spread(rows, k, left)
-        a0, b0 = a0 + y * a, b0 + y * b
-        y = spread(rows, k, left + 1)
-        a1, b1 = a1 + y * a, b1 + y * b
-        y = spread(rows, k, left + 2)
-        a2, b2 = a2 + y * a, b2 + y * b
-        y = spread(rows, k, left + 3)
-        a3, b3 = a3 + y * a, b3 + y * b
-        y = spread(rows, k, left + 4)
-        a4, b4 = a4 + y * a, b4 + y * b
-        y = spread(rows, k, left + 5)
-        a5, b5 = a5 + y * a, b5 + y * b
-        k = tree[k, layout.PARENT]
-    none, rest = zeros(), out.shape[1] - column
-    store_block(out, row, column, (a0, a1, a2, a3, a4, a5, none, none), 6, rest)
-    if rest > WIDTH:
-        block = (b0, b1, b2, b3, b4, b5, none, none)
-        store_block(out, row, column + WIDTH, block, 6, rest - WIDTH)
-
-
-@inlined
-def link_of(tree: IntArray, node_links: IntArray, i: int) -> int:
-    """Link of node i, depth first."""
-    return tree[node_links[i], RANK] if node_links[i] >= 0 else -1
-
-
 @kernel
 def mass_route_kernel(
     tree: IntArray,
@@ -247,19 +208,13 @@ def mass_route_kernel(
     for i in range(m):  # before the factors, so that they are in memory when registers read them
         link, column = link_of(tree, node_links, i), given + WIDTH * i
         put_jacobian(tree, work, link, vec3(offsets, i, 0), rows, column)
-    if m > 1:
-        for k in range(n):
-            for j in range(found, found + 2 * WIDTH * pairs(m), WIDTH):
-                store(rows, k, j, zeros())
+    clear_rows(tree, rows, found, m)
     if factor_mass(tree, constants, work, rows) != layout.OK:
         return layout.SINGULAR
     for i in range(m):
         link = link_of(tree, node_links, i)
         solve_node(tree, work, rows, link, given + WIDTH * i, found + 6 * i)
-    for i in range(m):
-        link, left = link_of(tree, node_links, i), found + 6 * i
-        for column in range(0, 6 * m, 2 * WIDTH):
-            put_two_registers(tree, rows, link, left, found + column, out, 6 * i, column)
+    multiply_rows(tree, node_links, rows, found, out)
     return layout.OK
 
 

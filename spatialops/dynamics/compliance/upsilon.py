@@ -120,34 +120,3 @@ def put_upsilon(
     put_sym3(ups, row, layout.UPS_E, sym_minus_mixed(E, s_w, g_w))
     put_mat3(ups, row, layout.UPS_F, mat_minus_mixed(F, s_w, g_v, g_w, s_v))
     put_sym3(ups, row, layout.UPS_G, sym_minus_mixed(G, s_v, g_v))
-
-
-@inlined
-def shift_columns(X: Array, r: Vec3) -> None:
-    """Shift by phi: moments n + r x f of all columns."""
-    for c in range(6):
-        fx = X[3, c]
-        fy = X[4, c]
-        fz = X[5, c]
-        X[0, c] += r[1] * fz - r[2] * fy
-        X[1, c] += r[2] * fx - r[0] * fz
-        X[2, c] += r[0] * fy - r[1] * fx
-
-
-@inlined
-def pass_joint(tree: IntArray, links: Array, work: Array, k: int, X: Array) -> None:
-    """(1 - U D^-1 H) X: what of the force columns the joint of link k transmits."""
-    s_w, s_v = motion_axis(tree, links, work, k)
-    m, f = (
-        scaled(work[k, layout.D_INVERSE], vec3(work, k, layout.GAIN_M)),
-        scaled(work[k, layout.D_INVERSE], vec3(work, k, layout.GAIN_F)),
-    )
-    for c in range(6):
-        e = s_w[0] * X[0, c] + s_w[1] * X[1, c] + s_w[2] * X[2, c]
-        e += s_v[0] * X[3, c] + s_v[1] * X[4, c] + s_v[2] * X[5, c]
-        X[0, c] -= m[0] * e
-        X[1, c] -= m[1] * e
-        X[2, c] -= m[2] * e
-        X[3, c] -= f[0] * e
-        X[4, c] -= f[1] * e
-        X[5, c] -= f[2] * e

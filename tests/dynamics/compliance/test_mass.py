@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.tree.branches import FEW
 from tests.support.trees import chain, random_inertia, random_nodes, random_tree, relative_error
 
 
@@ -147,15 +146,6 @@ def test_nodes_of_another_model_are_refused(method):
         so.compliance(small, np.zeros(3), nodes, method=method)
 
 
-def test_more_nodes_than_memory_is_kept_for(rng):
-    model = random_tree(rng, 6)
-    q = model.random(rng)
-    for count in (2, 40, 3, FEW + 1):
-        ours, reference = routes(model, q, random_nodes(rng, model, count))
-        assert relative_error(ours, reference) < 1e-10
-    assert model.branches.mass_work.nbytes + model.branches.mass_rows.nbytes < 1e6
-
-
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 11, 16])
 def test_it_is_symmetric_to_the_bit(rng, count):
     """Both halves are computed, register by register; nodes of the world among the others."""
@@ -165,16 +155,3 @@ def test_it_is_symmetric_to_the_bit(rng, count):
     assert np.array_equal(ours, ours.T)
     assert not ours[-6:].any()
     assert relative_error(ours, reference) < 1e-10
-
-
-def test_auto_takes_it_for_few_nodes_on_few_links(rng):
-    model, long = chain(7), chain(100)
-    q, nodes = model.random(rng), random_nodes(rng, model, 3)
-    for _ in range(2):
-        result = so.compliance(model, q, nodes)
-        assert np.array_equal(result, so.compliance(model, q, nodes, method="mass-matrix"))
-        assert not np.array_equal(result, so.compliance(model, q, nodes, method="recursion"))
-    q, nodes = 0.1 * long.random(rng), random_nodes(rng, long, 3)
-    assert np.array_equal(
-        so.compliance(long, q, nodes), so.compliance(long, q, nodes, method="recursion")
-    )
