@@ -31,7 +31,7 @@ from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
 
-_MET = 1e-3  # of the distance that counts as touching
+_MET = 1e-5  # of the distance that counts as touching
 _SAME_TIME = 1e-12  # of the piece
 # Of the piece, in which a gap jumps that changes by so much of its whole change. When it does is
 # known well enough: where a point begins to approach fast is a matter of the threshold.
