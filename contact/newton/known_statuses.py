@@ -14,7 +14,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.residual import along
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
-from spatialops.contact.newton.statuses import put_limit, put_status
+from spatialops.contact.newton.statuses import put_limit, put_status, side_facing
 
 
 @kernel
@@ -45,12 +45,11 @@ def begin_statuses(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
 @inlined
 def facing(corners: Array, tangent: int, x: float, y: float) -> int:
     """The corner, or side, that (x, y) points to."""
+    if tangent == at.AT_SIDE:
+        return side_facing(corners, x, y)[0]
     best, most = 0, 0.0
-    sides = corners.shape[0]
-    for k in range(sides):
+    for k in range(corners.shape[0]):
         toward = along(corners, k, x, y)
-        if tangent == at.AT_SIDE:
-            toward += along(corners, k + 1 if k + 1 < sides else 0, x, y)
         if toward > most:
             best, most = k, toward
     return best

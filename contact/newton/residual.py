@@ -18,7 +18,7 @@ from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import ContactRows, is_moment, presser_of
-from spatialops.contact.newton.statuses import limit_of
+from spatialops.contact.newton.statuses import limit_of, side_facing
 
 _EPS = float(np.finfo(np.float64).eps)
 # Multiples of rounding below which forces of a step before hold: those that have held before, and
@@ -133,14 +133,7 @@ def shares(corners: Array, x: float, y: float) -> tuple[int, int, float, float]:
     sides = corners.shape[0]
     if sides == 2:
         return 0, 1, max(x, 0.0), max(-x, 0.0)
-    best, height = 0, -1.0
-    half = sides // 2
-    here = along(corners, 0, x, y)
-    for k in range(half):  # the others are opposite
-        ahead = along(corners, k + 1, x, y)
-        if abs(here + ahead) > height:
-            best, height = (k if here + ahead >= 0.0 else k + half), abs(here + ahead)
-        here = ahead
+    best, _ = side_facing(corners, x, y)
     after = best + 1 if best + 1 < sides else 0
     a_x, a_y = corners[best, 0], corners[best, 1]
     c_x, c_y = corners[after, 0], corners[after, 1]

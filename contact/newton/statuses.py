@@ -128,19 +128,29 @@ def side_normal(corners: Array, k: int) -> tuple[float, float, float]:
     return x / length, y / length, 0.5 * length
 
 
+@inlined
+def side_facing(corners: Array, x: float, y: float) -> tuple[int, float]:
+    """The side of a polygon that (x, y) points to, and the product with the sum of its corners.
+
+    All such sums are of one length, and the second half of them are the first turned round.
+    """
+    best, most = 0, -1.0
+    half = corners.shape[0] // 2
+    for k in range(half):
+        x_sum, y_sum = corners[k, 0] + corners[k + 1, 0], corners[k, 1] + corners[k + 1, 1]
+        toward = x_sum * x + y_sum * y
+        if abs(toward) > most:
+            best, most = (k if toward >= 0.0 else k + half), abs(toward)
+    return best, most
+
+
 @kernel
 def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float) -> tuple[int, int]:
     """Status and side of the nearest point to (x, y) of the polygon of a radius, or of a line."""
     sides = corners.shape[0]
     if line:
         return (at.STICKS, 0) if abs(x) <= limit else (at.AT_CORNER, 0 if x > 0.0 else sides // 2)
-    best, most = 0, -1.0
-    half = sides // 2
-    for k in range(half):  # the others are opposite; all sums of neighbours are of one length
-        x_sum, y_sum = corners[k, 0] + corners[k + 1, 0], corners[k, 1] + corners[k + 1, 1]
-        toward = x_sum * x + y_sum * y
-        if abs(toward) > most:
-            best, most = (k if toward >= 0.0 else k + half), abs(toward)
+    best, most = side_facing(corners, x, y)
     after = best + 1 if best + 1 < sides else 0
     x_sum, y_sum = corners[best, 0] + corners[after, 0], corners[best, 1] + corners[after, 1]
     square = x_sum * x_sum + y_sum * y_sum
