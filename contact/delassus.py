@@ -28,7 +28,6 @@ from spatialops.contact.side_rows import (
     OF_MOMENT,
     WITHIN,
     kind_of,
-    link_of,
     put_joints,
     put_sides,
     put_within,
@@ -59,13 +58,12 @@ def contact_rows(
             put_moment_rows(tree, links, work, ints, floats, i, rows)
         elif kind == WITHIN:
             done = put_within(tree, links, work, ints, floats, i, rows)
-        elif link_of(ints, rows, i, False) >= 0:
+        else:
             done = put_sides(tree, links, work, ints, floats, i, False, rows)
         i -= done
     i = count - 1
     while i >= 0:
-        two = link_of(ints, rows, i, True) >= 0
-        i -= put_sides(tree, links, work, ints, floats, i, True, rows) if two else 1
+        i -= put_sides(tree, links, work, ints, floats, i, True, rows)
 
 
 @inlined

@@ -27,7 +27,7 @@ from spatialops.contact.rows import (
     width_of,
 )
 from spatialops.dynamics.kinematics import axis_of
-from spatialops.dynamics.response import carry_eight
+from spatialops.dynamics.response import carried
 
 # What rows a contact has.
 OF_JOINT = 0
@@ -89,7 +89,10 @@ def put_sides(
     second: bool,
     rows: SparseRows,
 ) -> int:
-    """Rows of contact i, and of those before it that its way to the base comes by; how many."""
+    """Rows of contact i, and of those before it that its way to the base comes by; how many.
+
+    1 where it pushes nothing at that side.
+    """
     none = zeros()
     m_n = m_t = m_s = f_n = f_t = f_s = (none, none, none)
     count = 0
@@ -108,9 +111,9 @@ def put_sides(
             force = scaled(sign, vec3(floats, j, col.SECOND))
             m_s, f_s = joined(m_s, f_s, count, cross(arm, force), force)
             count += 1
-        e_n, m_n, f_n = carry_eight(tree, links, work, k, m_n, f_n)
-        e_t, m_t, f_t = carry_eight(tree, links, work, k, m_t, f_t)
-        e_s, m_s, f_s = carry_eight(tree, links, work, k, m_s, f_s)
+        e_n, m_n, f_n = carried(tree, links, work, k, m_n, f_n)
+        e_t, m_t, f_t = carried(tree, links, work, k, m_t, f_t)
+        e_s, m_s, f_s = carried(tree, links, work, k, m_s, f_s)
         for c in range(count):
             width, place = width_of(rows.places, i - c), place_of(rows, i - c, second) + k
             rows.entries[place] = lane(e_n, c)
@@ -153,16 +156,16 @@ def put_within(
         count += 1
     while a != b:
         if a > b:
-            e, m_a, f_a = carry_eight(tree, links, work, a, m_a, f_a)
+            e, m_a, f_a = carried(tree, links, work, a, m_a, f_a)
             put_entries(rows, i, count, a, e)
             a = tree[a, layout.PARENT]
         else:
-            e, m_b, f_b = carry_eight(tree, links, work, b, m_b, f_b)
+            e, m_b, f_b = carried(tree, links, work, b, m_b, f_b)
             put_entries(rows, i, count, b, e)
             b = tree[b, layout.PARENT]
     m_a, f_a = plus(m_a, m_b), plus(f_a, f_b)
     while a >= 0:
-        e, m_a, f_a = carry_eight(tree, links, work, a, m_a, f_a)
+        e, m_a, f_a = carried(tree, links, work, a, m_a, f_a)
         put_entries(rows, i, count, a, e)
         a = tree[a, layout.PARENT]
     return count
@@ -196,7 +199,7 @@ def put_joints(
     count = 0
     k = ints[i, col.CONTACT_A]
     while k >= 0:
-        e, m, f = carry_eight(tree, links, work, k, m, f)
+        e, m, f = carried(tree, links, work, k, m, f)
         for c in range(count):
             rows.entries[joint_place(ints, rows, i - c) + k] = lane(e, c)
         while count < min(WIDTH, i + 1) and kind_of(ints, rows, i - count) == OF_JOINT:

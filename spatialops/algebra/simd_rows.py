@@ -74,24 +74,6 @@ def _of_two(*places: int) -> Callable[[Lanes, Lanes], Lanes]:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _first_of(context: CompilerObject, value: CompilerObject) -> CompilerObject:
-    def generate(
-        context: CompilerObject,
-        build: CompilerObject,
-        kinds: CompilerObject,
-        values: CompilerObject,
-    ) -> CompilerObject:
-        return build.extract_element(values[0], ir.Constant(ir.IntType(32), 0))
-
-    return types.float64(value), generate
-
-
-def first_of(value: Lanes) -> float:
-    """The number in the first lane."""
-    return float(value[0])
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def _load_half(
     context: CompilerObject, table: CompilerObject, row: CompilerObject, column: CompilerObject
 ) -> CompilerObject:
@@ -141,11 +123,6 @@ def _compiled_store_half(
     table: CompilerObject, row: CompilerObject, column: CompilerObject, value: CompilerObject
 ) -> CompilerObject:
     return lambda table, row, column, value: _store_half(table, row, column, value)
-
-
-@overload(first_of, inline="always", strict=False)  # type: ignore[untyped-decorator]
-def _compiled_first_of(value: CompilerObject) -> CompilerObject:
-    return lambda value: _first_of(value)
 
 
 _SPREAD = [_of_one(*[lane] * WIDTH) for lane in (0, 1, 2, 4, 5, 6)]

@@ -38,6 +38,20 @@ from spatialops.dynamics.newton_euler import (
 
 
 @inlined
+def carried(
+    tree: IntArray, links: Array, work: Array, k: int, m: LanesVec3, f: LanesVec3
+) -> tuple[Lanes, LanesVec3, LanesVec3]:
+    """What the joint of link k takes of a wrench, or of eight in lanes, and what of it goes up."""
+    e = joint_force(tree, links, work, k, m, f)
+    d_inverse = work[k, layout.D_INVERSE]
+    taken = e * math.sqrt(d_inverse)
+    e = e * -d_inverse
+    m = plus_scaled(m, e, vec3(work, k, layout.GAIN_M))
+    f = plus_scaled(f, e, vec3(work, k, layout.GAIN_F))
+    return taken, plus(m, cross(vec3(work, k, layout.LEVER), f)), f
+
+
+@inlined
 def carry(
     tree: IntArray, links: Array, work: Array, k: int, m: Vec3, f: Vec3, row: Array, origin: int
 ) -> tuple[Vec3, Vec3]:
@@ -45,12 +59,9 @@ def carry(
 
     The rest goes up.
     """
-    e = joint_force(tree, links, work, k, m, f)
-    d_inverse = work[k, layout.D_INVERSE]
-    row[origin + k] += e * math.sqrt(d_inverse)
-    m = plus_scaled(m, -e * d_inverse, vec3(work, k, layout.GAIN_M))
-    f = plus_scaled(f, -e * d_inverse, vec3(work, k, layout.GAIN_F))
-    return plus(m, cross(vec3(work, k, layout.LEVER), f)), f
+    taken, m, f = carried(tree, links, work, k, m, f)
+    row[origin + k] += taken
+    return m, f
 
 
 @kernel
@@ -93,20 +104,6 @@ def add_wrench_row(
     while a >= 0:
         moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row, origin)
         a = tree[a, layout.PARENT]
-
-
-@inlined
-def carry_eight(
-    tree: IntArray, links: Array, work: Array, k: int, m: LanesVec3, f: LanesVec3
-) -> tuple[Lanes, LanesVec3, LanesVec3]:
-    """What the joint of link k takes of eight wrenches, and what of them goes up."""
-    e = joint_force(tree, links, work, k, m, f)
-    d_inverse = work[k, layout.D_INVERSE]
-    taken = e * math.sqrt(d_inverse)
-    e = e * -d_inverse
-    m = plus_scaled(m, e, vec3(work, k, layout.GAIN_M))
-    f = plus_scaled(f, e, vec3(work, k, layout.GAIN_F))
-    return taken, plus(m, cross(vec3(work, k, layout.LEVER), f)), f
 
 
 @kernel

@@ -4,8 +4,8 @@ import numpy as np
 
 from spatialops._compile.jit import kernel
 from spatialops.algebra.simd import load, spread, store
+from spatialops.algebra.simd_parts import lane
 from spatialops.algebra.simd_rows import (
-    first_of,
     force_moment,
     load_half,
     load_rows,
@@ -28,7 +28,7 @@ def shift(table, out):
     store_rows(out.reshape(1, out.size), 0, 0, shifted_rows(P, lever, r))
     a = load(table, 7, 0)
     store(out, 6, 0, a + force_moment(r, a))
-    return first_of(a)
+    return lane(a, 0)
 
 
 @kernel

@@ -18,9 +18,9 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
 from spatialops.algebra.simd import WIDTH, Lanes, spread1, store, zeros
+from spatialops.algebra.simd_parts import lane
 from spatialops.algebra.simd_rows import (
     Six,
-    first_of,
     force_moment,
     load_half,
     load_rows,
@@ -107,7 +107,7 @@ def arrive_at(
 def put_factors(rows: Array, k: int, U: Lanes, D: Lanes) -> Lanes:
     """D^-1/2 and D^-1/2 U into the table; D^-1 is returned."""
     f = 1.0 / D
-    root = math.sqrt(max(first_of(f), 0.0))
+    root = math.sqrt(max(lane(f, 0), 0.0))
     rows[k, ROOT] = root
     store(rows, k, GAIN, root * U)
     return f
@@ -140,8 +140,8 @@ def factor_free_base(rows: Array, k: int, P: Six) -> bool:
     d0 = spreads(P[0])[0] - f * (e[0] * e[0])
     P = minus_product(P, e, f * P[1])
     put_factors(rows, k - 5, P[0], d0)
-    linear = first_of(a[5]) > 0.0 and first_of(d4) > 0.0 and first_of(d3) > 0.0
-    return linear and first_of(d2) > 0.0 and first_of(d1) > 0.0 and first_of(d0) > 0.0
+    linear = lane(a[5], 0) > 0.0 and lane(d4, 0) > 0.0 and lane(d3, 0) > 0.0
+    return linear and lane(d2, 0) > 0.0 and lane(d1, 0) > 0.0 and lane(d0, 0) > 0.0
 
 
 @inlined
@@ -162,7 +162,7 @@ def factor_rows(tree: IntArray, constants: Array, rows: Array, held: Array) -> i
                 P, U, f = no_inertia()
                 k -= 6
                 continue
-            if not first_of(D) > 0.0:
+            if not lane(D, 0) > 0.0:
                 status = layout.SINGULAR
             P, U = about_parent(tree, rows, k, P, U)
             f = put_factors(rows, k, U, D)

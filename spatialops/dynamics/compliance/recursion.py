@@ -20,7 +20,8 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined
 from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store
-from spatialops.algebra.simd_rows import Six, first_of, minus_product, spreads, sum_of_rows
+from spatialops.algebra.simd_parts import lane
+from spatialops.algebra.simd_rows import Six, minus_product, spreads, sum_of_rows
 from spatialops.algebra.vectors import ZERO3, scaled, vec3
 from spatialops.dynamics.compliance.inertia_rows import (
     about_parent,
@@ -244,7 +245,7 @@ def sweep_edges(
                 prefetch_back(tree, constants, rows, k - OWN_ROWS)
             P = add_met(rows, held, k, sum_of_rows(P, own_rows(held, k)))
             P, U, D = arrive_at(tree, constants, rows, k, P, f, U)
-            if not first_of(D) > 0.0:
+            if not lane(D, 0) > 0.0:
                 status = layout.SINGULAR
             P, U = about_parent(tree, rows, k, P, U)
             f, parent = 1.0 / D, plan[k, UP]
