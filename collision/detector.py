@@ -102,7 +102,7 @@ def pair_gap(
         return bound
     limit = max(bound, 0.0) + geoms[a, col.GEOM_BOUND]
     tables = GeomTables(geom_ints, geoms, solids, lists)
-    count = pair_points(tables, places, a, b, limit, Scratch(rows, ints))
+    count = pair_points(tables, places, a, b, limit, Scratch(rows, ints, rows[:0]))
     found, lowest = rows[row_at(rows, FOUND) : row_at(rows, GATHERED)], limit
     for i in range(count):
         lowest = min(lowest, found[i, col.AT_GAP])

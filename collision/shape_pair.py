@@ -24,10 +24,9 @@ from spatialops.collision.narrow_phase.convex import points_about
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import (
     FOUND,
-    Scratch,
     name_at,
+    new_scratch,
     row_at,
-    scratch_shapes,
 )
 from spatialops.collision.narrow_phase.signed_distance import AXIS, MIDDLE, separation
 from spatialops.collision.shapes import FIXED, Box, Geom, Shape
@@ -121,8 +120,7 @@ class ShapePair:
         self._other = None if backend == "own" else BACKENDS[backend](a, b)
         still = Placed(-1, -1, np.zeros(3), np.eye(3))
         self._tables = geom_tables([Geom("a", "world", a), Geom("b", "world", b)], [still, still])
-        rows, ints = scratch_shapes(self._tables.ints, self._tables.lists)
-        self._scratch = Scratch(np.zeros(rows), np.zeros(ints, dtype=np.int64))
+        self._scratch = new_scratch(self._tables.ints, self._tables.lists)
         self._places = np.zeros((3, col.PLACE_COLUMNS))
         self._places[:, col.TURN : col.TURN + 9] = np.eye(3).ravel()
 
@@ -258,7 +256,7 @@ class ShapePair:
 
     def _copied(self, count: int) -> Points:
         """The first points of the block FOUND."""
-        rows, ints = self._scratch
+        rows, ints = self._scratch.rows, self._scratch.ints
         found = rows[row_at(rows, FOUND) :][:count]
         names = ints[name_at(ints, FOUND) :][:count, :2]
         points = found[:, col.AT_POINT : col.AT_POINT + 3]

@@ -16,13 +16,14 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision._layout import INFINITE
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support, triangle_weights
+from spatialops.collision.narrow_phase.gjk import ON_A, WEIGHT, W, put_support, triangle_weights
 
 POINTS, SIDES = 160, 320  # room
 FIRST_POINT = 5  # of its rows: those before are the simplex
 FIRST_SIDE = FIRST_POINT + POINTS
 EPA_ROWS = FIRST_SIDE + SIDES
 NORMAL, OFFSET = 0, 3  # columns of a side
+OTHERS = WEIGHT  # of row 4
 
 # Where the polytope starts: unit vectors that lie along no axis, edge or face of a usual shape.
 _ALONG = (0.36, 0.48, 0.8)
@@ -49,13 +50,16 @@ def epa(
 ) -> float:
     """Depth (m) to within `enough`; row 4: normal from A into B (W) and a point of A (ON_A).
 
-    Where GJK has ended `around` the origin, its simplex is where to begin.
+    Where GJK has ended `around` the origin, its simplex is where to begin. Rows 0 to 2 are left
+    with the corners of the nearest side, and the last column of row 4 with the least offset of
+    those that are not in its plane.
     """
     points, sides = rows[FIRST_POINT:FIRST_SIDE], rows[FIRST_SIDE:EPA_ROWS]
     begun = around and take_over(rows, points)
     if not (begun or start_polytope(geoms, places, a, b, points)):
         put3(rows, 4, W, (0.0, 0.0, -1.0))
         put3(rows, 4, ON_A, vec3(points, 0, ON_A))
+        rows[4, OTHERS] = -INFINITE
         return 0.0
     inside = scaled(0.25, sum_of_four(points))
     n_points, n_sides = 4, 0
@@ -76,25 +80,27 @@ def epa(
             break
         n_sides, n_points = grown, n_points + 1
     put3(rows, 4, W, normal)
-    put3(rows, 4, ON_A, point_of_a(points, sides, ints, n_sides, side, lower + enough))
+    put_foot(points, sides, ints, (n_sides, side), lower + enough, rows)
     return upper
 
 
 @kernel
-def point_of_a(
-    points: Array, sides: Array, ints: IntArray, count: int, side: int, highest: float
-) -> Vec3:
-    """The point of A that the origin's foot on the plane of a side comes from.
+def put_foot(
+    points: Array, sides: Array, ints: IntArray, of: tuple[int, int], highest: float, rows: Array
+) -> None:
+    """The point of A that the origin's foot on the plane of a side, of so many, comes from.
 
     A face of A - B with more than three corners is several sides: that which has the foot counts,
     or comes nearest to it.
     """
+    count, side = of
     normal = vec3(sides, side, NORMAL)
     foot = scaled(sides[side, OFFSET], normal)
-    least, on_a = INFINITE, ZERO3
+    least = others = INFINITE
     for s in range(count):
         level = sides[s, OFFSET] <= highest and dot(vec3(sides, s, NORMAL), normal) > _LEVEL
         if not (level or s == side):
+            others = min(others, sides[s, OFFSET])
             continue
         i, j = ints[s, 0], ints[s, 1]
         k = ints[s, 2]
@@ -105,8 +111,11 @@ def point_of_a(
         if dot(miss, miss) < least:
             least = dot(miss, miss)
             on_a = plus_scaled(scaled(x, vec3(points, i, ON_A)), y, vec3(points, j, ON_A))
-            on_a = plus_scaled(on_a, z, vec3(points, k, ON_A))
-    return on_a
+            put3(rows, 4, ON_A, plus_scaled(on_a, z, vec3(points, k, ON_A)))
+            for c in range(3):
+                put3(rows, c, W, vec3(points, ints[s, c], W))
+                put3(rows, c, ON_A, vec3(points, ints[s, c], ON_A))
+    rows[4, OTHERS] = others
 
 
 @inlined

@@ -82,9 +82,9 @@ def gjk(
     """Nearest points of two cores.
 
     Row 4 has a direction from B to A to begin with (its columns W). Returns APART, FAR (farther
-    than `reach`), TOUCHING (nearer than `small`) or AROUND (overlapping: the origin lies within the
-    simplex). Rows 0 to 3 hold the simplex; row 4 is left with v (W) and the nearest point of A
-    (ON_A).
+    than `reach`: by row 4's weight at least), TOUCHING (nearer than `small`) or AROUND
+    (overlapping: the origin lies within the simplex). Rows 0 to 3 hold the simplex; row 4 is left
+    with v (W) and the nearest point of A (ON_A).
     """
     v = put_support(geoms, places, a, b, scaled(-1.0, vec3(rows, 4, W)), rows, 0)
     count = 1
@@ -97,6 +97,7 @@ def gjk(
         w = put_support(geoms, places, a, b, scaled(-1.0, v), rows, count)
         along = dot(v, w)
         if along > 0.0 and along * along > reach * reach * square:
+            rows[4, WEIGHT] = along / math.sqrt(square)
             return FAR
         if square - along <= ENOUGH * square or is_known(rows, count, w):
             break

@@ -15,6 +15,7 @@ from spatialops._compile.jit import inlined
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.epa import EPA_ROWS, SIDES
+from spatialops.collision.narrow_phase.remembered import COLUMNS
 from spatialops.collision.narrow_phase.supports import RIM
 
 STACK = 64  # boxes of a mesh's tree that wait: a balanced one is less deep
@@ -26,10 +27,11 @@ SHOWN_A, SHOWN_B, SPARE, FOUND, GATHERED = range(BLOCKS)
 
 
 class Scratch(NamedTuple):
-    """Rows of numbers and, block by block, the names that go with them."""
+    """Rows of numbers and, block by block, the names that go with them; what is remembered."""
 
     rows: Array
     ints: IntArray
+    remembered: Array  # rows of pairs, see `remembered`; none: every look is the first
 
 
 PAIR = (
@@ -38,9 +40,15 @@ PAIR = (
     types.int64,
     types.int64,
     types.float64,
-    types.NamedTuple((ROWS, TABLE), Scratch),
+    types.NamedTuple((ROWS, TABLE, ROWS), Scratch),
 )
 """Numba's types of geoms, places, two geoms, a limit and scratch: what points of a pair are of."""
+
+
+def new_scratch(geom_ints: IntArray, lists: IntArray) -> Scratch:
+    """Scratch for these geoms that remembers nothing."""
+    rows, ints = scratch_shapes(geom_ints, lists)
+    return Scratch(np.zeros(rows), np.zeros(ints, dtype=np.int64), np.zeros((0, COLUMNS)))
 
 
 def scratch_shapes(geom_ints: IntArray, lists: IntArray) -> tuple[tuple[int, int], tuple[int, int]]:

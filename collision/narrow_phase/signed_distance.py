@@ -22,8 +22,17 @@ from spatialops.algebra.vectors import (
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.box_box import box_box, face_separation
-from spatialops.collision.narrow_phase.epa import epa
-from spatialops.collision.narrow_phase.gjk import APART, AROUND, FAR, ON_A, W, gjk
+from spatialops.collision.narrow_phase.epa import OTHERS, epa
+from spatialops.collision.narrow_phase.gjk import APART, AROUND, FAR, ON_A, WEIGHT, W, gjk
+from spatialops.collision.narrow_phase.remembered import (
+    apart_by,
+    depth_of_side,
+    forget,
+    keep_apart,
+    keep_side,
+    moved_since,
+    row_of,
+)
 from spatialops.collision.narrow_phase.scratch import Scratch
 
 # What is left in row 4 of the scratch rows.
@@ -76,19 +85,60 @@ def separation(
     line = minus(vec3(places, a, col.PLACE), vec3(places, b, col.PLACE))
     if apart < -_OVERLAP * size and dot(line, line) > (NEAR * size) ** 2:
         put3(rows, 4, AXIS, line)
+    return separation_of_cores(geoms, places, a, b, far, scratch)
+
+
+@kernel
+def separation_of_cores(
+    geoms: GeomTables, places: Array, a: int, b: int, far: float, scratch: Scratch
+) -> float:
+    """The same where cores nearer than `far` count; row 4 has a direction to begin with.
+
+    As it is remembered, or by GJK and EPA. A side just found is measured as one that is remembered,
+    so that looking once more at the same state finds the same bits.
+    """
+    floats, rows = geoms.floats, scratch.rows
+    table = scratch.remembered
+    size = min(floats[a, col.GEOM_BOUND], floats[b, col.GEOM_BOUND])
+    enough = ENOUGH * size
+    # The last row is no geom, but the triangle that is looked at.
+    row = row_of(table, a, b) if b < places.shape[0] - 1 else -1
+    if row >= 0:
+        moved = moved_since(table, row, geoms, places, a, b)
+        if apart_by(table, row, moved) > far:
+            return BEYOND
+        depth = depth_of_side(table, row, moved, geoms, places, a, b, enough, rows)
+        if depth > -col.INFINITE:
+            return finished(floats, a, b, -depth, rows)
     status = gjk(geoms, places, a, b, far, NEAR * size, rows)
     if status == FAR:
+        if row >= 0:
+            keep_apart(table, row, places, a, b, rows[4, WEIGHT])
         return BEYOND
     if status == APART:
         v = vec3(rows, 4, W)
         distance = math.sqrt(dot(v, v))
-        normal = scaled(1.0 / distance, v)
-        on_a = vec3(rows, 4, ON_A)
-    else:
-        around = status == AROUND
-        distance = -epa(geoms, places, a, b, ENOUGH * size, around, rows, scratch.ints)
-        normal, on_a = scaled(-1.0, vec3(rows, 4, W)), vec3(rows, 4, ON_A)
-    # Of the surfaces, a radius out from the cores.
+        put3(rows, 4, W, scaled(-1.0 / distance, v))
+        return finished(floats, a, b, distance, rows)
+    depth = epa(geoms, places, a, b, enough, status == AROUND, rows, scratch.ints)
+    if row >= 0:
+        keep_side(table, row, places, a, b, rows[4, OTHERS], rows)
+        measured = depth_of_side(table, row, 0.0, geoms, places, a, b, enough, rows)
+        if measured > -col.INFINITE:
+            depth = measured
+        else:
+            forget(table, row)
+    return finished(floats, a, b, -depth, rows)
+
+
+@inlined
+def finished(geoms: Array, a: int, b: int, distance: float, rows: Array) -> float:
+    """Distance of surfaces, a radius out from cores at a distance; row 4 as it is to be left.
+
+    There its W is the normal from A into B, ON_A the nearest point of A's core.
+    """
+    radius_a, radius_b = geoms[a, col.GEOM_RADIUS], geoms[b, col.GEOM_RADIUS]
+    normal, on_a = scaled(-1.0, vec3(rows, 4, W)), vec3(rows, 4, ON_A)
     middle = plus_scaled(on_a, -0.5 * (distance + radius_a - radius_b), normal)
     put3(rows, 4, AXIS, normal)
     put3(rows, 4, MIDDLE, middle)

@@ -11,7 +11,7 @@ from spatialops.collision.broad_phase import renew_near_pairs, skin_of, sweep_or
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import FULL, Search, find_contacts, place_geoms
 from spatialops.collision.known_contacts import nothing_known
-from spatialops.collision.narrow_phase.scratch import Scratch, scratch_shapes
+from spatialops.collision.narrow_phase.scratch import new_scratch
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from tests.support.trees import random_rotation
 
@@ -37,8 +37,7 @@ class Eyes:
             np.zeros((n_geoms + 1, 3)),
         )
         self.order = sweep_order(scene.pairs, n_geoms)
-        shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
-        self.scratch = Scratch(np.zeros(shape_rows), np.zeros(shape_ints, dtype=np.int64))
+        self.scratch = new_scratch(scene.geom_ints, scene.tables.lists)
         self.near = np.zeros(n_pairs + 1, dtype=np.int64)
         self.near[-1] = -1
         self.ints = np.zeros((capacity, col.CONTACT_INTS), dtype=np.int64)

@@ -20,7 +20,7 @@ from spatialops.collision.detector import (
     place_geoms,
 )
 from spatialops.collision.known_contacts import nothing_known
-from spatialops.collision.narrow_phase.scratch import Scratch, scratch_shapes
+from spatialops.collision.narrow_phase.scratch import new_scratch
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.friction import put_frames
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -125,8 +125,7 @@ class ContactDetector:
         room = scene.most_contacts
         self._places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
         self._places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
-        rows, ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
-        self._rows, self._row_ints = np.zeros(rows), np.zeros(ints, dtype=np.int64)
+        self._scratch = new_scratch(scene.geom_ints, scene.tables.lists)
         self._solids = scene.tables.solids.copy()  # its last rows are written to
         self._values = scene.pair_values.copy()
         self._values[:, col.PAIR_FRICTION] = friction
@@ -151,7 +150,7 @@ class ContactDetector:
             self._near,
             self._work,
             Search(limit, 0.0, self._nothing),
-            Scratch(self._rows, self._row_ints),
+            self._scratch,
             ContactTables(self._ints, self._floats),
         )
         put_frames(self._ints, self._floats, found, self._work)
@@ -210,8 +209,8 @@ class ContactDetector:
                     self._places,
                     a,
                     b,
-                    self._rows,
-                    self._row_ints,
+                    self._scratch.rows,
+                    self._scratch.ints,
                 )
         return gaps, speeds
 

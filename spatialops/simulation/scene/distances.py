@@ -13,7 +13,7 @@ from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
-from spatialops.collision.narrow_phase.scratch import FOUND, Scratch, row_at, scratch_shapes
+from spatialops.collision.narrow_phase.scratch import FOUND, Scratch, new_scratch, row_at
 from spatialops.collision.narrow_phase.signed_distance import AXIS, MIDDLE, separation
 from spatialops.collision.narrow_phase.supports import support
 from spatialops.collision.shapes import FIXED
@@ -119,7 +119,6 @@ class PairDistances:
         fixed = np.array([isinstance(geom.shape, FIXED) for geom in scene.geoms], dtype=bool)
         self._surfaces = np.flatnonzero(fixed[self._geoms].any(axis=1))
         self._convex = np.flatnonzero(~fixed[self._geoms].any(axis=1))
-        self._room = scratch_shapes(scene.tables.ints, scene.tables.lists)
 
     def __call__(self, q: ArrayLike) -> Distances:
         """The distances at coordinates (nq,).
@@ -130,7 +129,7 @@ class PairDistances:
             For two fixed surfaces.
         """
         places = placed_geoms(self.scene, q)
-        scratch = Scratch(np.empty(self._room[0]), np.empty(self._room[1], dtype=np.int64))
+        scratch = new_scratch(self.scene.tables.ints, self.scene.tables.lists)
         found = np.empty((len(self._geoms), _COLUMNS))
         separations(self.scene.tables, places, self._geoms, self._convex, scratch, found)
         for i in self._surfaces:

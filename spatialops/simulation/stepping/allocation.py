@@ -10,6 +10,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import sweep_order
+from spatialops.collision.narrow_phase.remembered import new_table
 from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
@@ -136,6 +137,7 @@ def _geoms(scene: Scene) -> Parts:
         "kept": np.zeros((n + 1, 3)),
         "stood": np.zeros((n, col.STOOD_COLUMNS)),
         "near": near,
+        "remembered": new_table(scene.geom_ints, scene.pairs),
         "shape_rows": np.zeros(rows),
         "shape_ints": np.zeros(ints, dtype=np.int64),
     }

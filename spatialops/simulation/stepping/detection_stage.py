@@ -81,7 +81,7 @@ def geom_contacts(t: Tables, horizon: float) -> int:
         t.near,
         t.work,
         Search(t.settings[at.MARGIN] + t.monitor[at.REACH], horizon, known_before(t)),
-        Scratch(t.shape_rows, t.shape_ints),
+        Scratch(t.shape_rows, t.shape_ints, t.remembered),
         ContactTables(t.seen_ints, t.seen),
     )
 

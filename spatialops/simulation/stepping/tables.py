@@ -62,6 +62,7 @@ class Tables(NamedTuple):
     kept: Array
     stood: Array  # where they stood when their contacts were made
     near: IntArray
+    remembered: Array  # what the narrow phase found of pairs
     shape_rows: Array  # what the narrow phase works with
     shape_ints: IntArray
     seen_ints: IntArray  # contacts at the present state

@@ -204,7 +204,7 @@ def arriving_gap(t: Tables, p: int, none: float) -> float:
     a, b = t.pairs[p, 0], t.pairs[p, 1]
     link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
     geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
-    scratch = Scratch(t.shape_rows, t.shape_ints)
+    scratch = Scratch(t.shape_rows, t.shape_ints, t.shape_rows[:0])
     count = pair_points(geoms, t.centers, a, b, none, scratch)
     found = scratch.rows[row_at(scratch.rows, FOUND) : row_at(scratch.rows, GATHERED)]
     lowest = none

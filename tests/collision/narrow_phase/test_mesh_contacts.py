@@ -19,7 +19,7 @@ from spatialops.collision import (
     Sphere,
 )
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
-from spatialops.collision.narrow_phase.scratch import Scratch, scratch_shapes
+from spatialops.collision.narrow_phase.scratch import new_scratch
 from spatialops.collision.triangles import grid_neighbours, neighbours
 
 HULL = ConvexHull(
@@ -245,8 +245,7 @@ def test_a_turned_field_in_a_scene_is_found_by_its_own_axes():
     places = np.zeros((3, 12))
     places[:, 3:] = np.eye(3).ravel()
     places[0, :3], places[0, 3:] = (1.0, 2.0, 3.0), turn.ravel()
-    rows, ints = scratch_shapes(t.ints, t.lists)
-    scratch = Scratch(np.zeros(rows), np.zeros(ints, dtype=np.int64))
+    scratch = new_scratch(t.ints, t.lists)
     for x in (-0.95, 0.0, 0.95):
         for y in (-1.95, 0.0, 1.95):
             places[1, :3] = (1.0, 2.0, 3.0) + turn @ (x, y, 0.0999)

@@ -74,7 +74,7 @@ def motions_of_pair(touched: Touched, room: Room, pair: int, count: int) -> int:
     """How the contacts of a pair move that were gathered; a status of `contact_motion`."""
     geoms = GeomTables(touched.geom_ints, touched.geoms, touched.solids, touched.lists)
     a, b = touched.pairs[pair, 0], touched.pairs[pair, 1]
-    scratch = Scratch(touched.shape_rows, touched.shape_ints)
+    scratch = Scratch(touched.shape_rows, touched.shape_ints, touched.shape_rows[:0])
     table, names = room.of_pair[:count], room.names_of_pair[:count]
     return pair_motions(geoms, room.places, a, b, table, scratch, names)
 

@@ -10,6 +10,7 @@ from spatialops._compile.jit import kernel
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
+from spatialops.collision.narrow_phase.remembered import forget_all
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
@@ -28,6 +29,7 @@ WHOLE = (
     "centers",
     "kept",
     "stood",
+    "remembered",
     "floating",
     "loops",
     "loops_start",
@@ -129,6 +131,7 @@ def clear(t: Tables) -> None:
     for i in range(3):
         t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
     t.near[t.near.size - 1] = -1
+    forget_all(t.remembered)
     for i in range(at.CONTROLS):
         if i not in _SCENE_CONTROLS:
             t.control[i] = 0
