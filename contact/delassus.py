@@ -13,6 +13,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, vec3
 from spatialops.collision import _layout as col
+from spatialops.contact.root_rows import put_roots
 from spatialops.contact.rows import (
     COUNT_A,
     FIRST_A,
@@ -46,8 +47,7 @@ def contact_rows(
     rows: SparseRows,
 ) -> None:
     """Rows of all contacts along normal and tangents; factors must be in `work`, places there."""
-    for i in range(count):
-        clear_rows(rows, i)
+    apart = clear_rows(rows, count)
     i = count - 1
     while i >= 0:
         kind = kind_of(ints, rows, i)
@@ -61,16 +61,26 @@ def contact_rows(
         else:
             done = put_sides(tree, links, work, ints, floats, i, False, rows)
         i -= done
+    put_roots(tree, links, work, ints, count, False, rows)
+    if not apart:
+        return
     i = count - 1
     while i >= 0:
         i -= put_sides(tree, links, work, ints, floats, i, True, rows)
+    put_roots(tree, links, work, ints, count, True, rows)
 
 
 @inlined
-def clear_rows(rows: SparseRows, i: int) -> None:
-    start = rows.places[i, START]
-    for k in range(start, start + 3 * width_of(rows.places, i)):
+def clear_rows(rows: SparseRows, count: int) -> bool:
+    """Zeros for all rows, which lie side by side; whether any contact is of two trees."""
+    apart = False
+    end = 0
+    for i in range(count):
+        apart = apart or rows.places[i, TREE_B] >= 0
+        end = rows.places[i, START] + 3 * width_of(rows.places, i)
+    for k in range(rows.places[0, START] if count > 0 else 0, end):
         rows.entries[k] = 0.0
+    return apart
 
 
 @inlined

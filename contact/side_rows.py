@@ -1,9 +1,11 @@
 """Rows of L of contacts, several carried to the base at a time.
 
 What a joint takes of a wrench, and what it passes on, is the same arithmetic for all that come by:
-they lie in lanes. Contacts of one foot or of one chain, and stops and dry friction of the joints
-of one limb, go the same way from where the deepest of them is, and one after the other joins where
-the way comes by its link. Lanes of those that have not joined yet are zeros, and carry nothing.
+they lie in lanes, the three directions of one or two contacts, or stops and dry friction of the
+joints of one limb. They go the same way from where the deepest of them is, and one after the other
+joins where the way comes by its link. Lanes of those that have not joined yet are zeros, and carry
+nothing. At a free root the wrenches are left in the place of its entries, for `root_rows`: there
+all limbs meet.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, Lanes, LanesVec3, zeros
-from spatialops.algebra.simd_parts import lane, with_lane
+from spatialops.algebra.simd_blocks import transposed
+from spatialops.algebra.simd_parts import lane, load_first, store_first, with_lane
 from spatialops.algebra.vectors import cross, dot, minus, plus, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.contact.rows import (
@@ -34,7 +37,16 @@ OF_JOINT = 0
 OF_MOMENT = 1
 WITHIN = 2
 OF_SIDES = 3
-_PAIR = 2  # contacts between two links of one tree that have their three directions in lanes
+_PAIR = 2  # contacts that have their three directions in lanes
+ROOT = 6  # links of a free root
+LAST = ROOT - 1
+
+
+@inlined
+def is_free_root(tree: IntArray, k: int) -> bool:
+    """Whether link k is the last one of a free joint that hangs on the world: its body."""
+    first = k - LAST
+    return first >= 0 and tree[first, layout.GROUP] == ROOT and tree[first, layout.PARENT] < 0
 
 
 @inlined
@@ -78,6 +90,26 @@ def joined(
     return m, f
 
 
+@inlined
+def forces_of(floats: Array, j: int, sign: float, later: bool) -> LanesVec3:
+    """Unit forces along the frame of contact j in the first three lanes, or in the next three."""
+    none = zeros()
+    n = sign * load_first(floats[j], col.NORMAL, 3)
+    t = sign * load_first(floats[j], col.TANGENT, 3)
+    s = sign * load_first(floats[j], col.SECOND, 3)
+    if later:
+        x, y, z, _, _, _, _, _ = transposed((none, none, none, n, t, s, none, none))
+    else:
+        x, y, z, _, _, _, _, _ = transposed((n, t, s, none, none, none, none, none))
+    return x, y, z
+
+
+@inlined
+def arm_of(floats: Array, work: Array, j: int, k: int) -> Vec3:
+    """Point of contact j as seen from the origin of link k."""
+    return minus(vec3(floats, j, col.POINT), vec3(work, k, layout.ORIGIN))
+
+
 @kernel
 def put_sides(
     tree: IntArray,
@@ -89,36 +121,29 @@ def put_sides(
     second: bool,
     rows: SparseRows,
 ) -> int:
-    """Rows of contact i, and of those before it that its way to the base comes by; how many.
+    """Rows of contact i, and of one more before it that its way comes by; how many.
 
     1 where it pushes nothing at that side.
     """
     none = zeros()
-    m_n = m_t = m_s = f_n = f_t = f_s = (none, none, none)
+    m = f = (none, none, none)
     count = 0
     k = link_of(ints, rows, i, second)
     if k < 0:
         return 1
     while k >= 0:
-        while count < WIDTH and count <= i and link_of(ints, rows, i - count, second) == k:
+        while count < min(_PAIR, i + 1) and link_of(ints, rows, i - count, second) == k:
             j = i - count
             sign = -1.0 if second or ints[j, col.CONTACT_A] < 0 else 1.0
-            arm = minus(vec3(floats, j, col.POINT), vec3(work, k, layout.ORIGIN))
-            force = scaled(sign, vec3(floats, j, col.NORMAL))
-            m_n, f_n = joined(m_n, f_n, count, cross(arm, force), force)
-            force = scaled(sign, vec3(floats, j, col.TANGENT))
-            m_t, f_t = joined(m_t, f_t, count, cross(arm, force), force)
-            force = scaled(sign, vec3(floats, j, col.SECOND))
-            m_s, f_s = joined(m_s, f_s, count, cross(arm, force), force)
+            force = forces_of(floats, j, sign, count > 0)
+            f = plus(f, force)
+            m = plus(m, cross(arm_of(floats, work, j, k), force))
             count += 1
-        e_n, m_n, f_n = carried(tree, links, work, k, m_n, f_n)
-        e_t, m_t, f_t = carried(tree, links, work, k, m_t, f_t)
-        e_s, m_s, f_s = carried(tree, links, work, k, m_s, f_s)
-        for c in range(count):
-            width, place = width_of(rows.places, i - c), place_of(rows, i - c, second) + k
-            rows.entries[place] = lane(e_n, c)
-            rows.entries[place + width] = lane(e_t, c)
-            rows.entries[place + 2 * width] = lane(e_s, c)
+        if is_free_root(tree, k):
+            leave_at_root(rows, i, count, second, k, m, f)
+            return count
+        e, m, f = carried(tree, links, work, k, m, f)
+        put_entries(rows, i, count, second, k, e)
         k = tree[k, layout.PARENT]
     return count
 
@@ -146,38 +171,58 @@ def put_within(
         j = i - count
         if ints[j, col.CONTACT_A] != a or ints[j, col.CONTACT_B] != b:
             break
-        arm_a = minus(vec3(floats, j, col.POINT), vec3(work, a, layout.ORIGIN))
-        arm_b = minus(vec3(floats, j, col.POINT), vec3(work, b, layout.ORIGIN))
-        for d in range(3):
-            force = vec3(floats, j, col.NORMAL + 3 * d)
-            m_a, f_a = joined(m_a, f_a, 3 * count + d, cross(arm_a, force), force)
-            force = scaled(-1.0, force)
-            m_b, f_b = joined(m_b, f_b, 3 * count + d, cross(arm_b, force), force)
+        force = forces_of(floats, j, 1.0, count > 0)
+        f_a = plus(f_a, force)
+        m_a = plus(m_a, cross(arm_of(floats, work, j, a), force))
+        force = scaled(-1.0, force)
+        f_b = plus(f_b, force)
+        m_b = plus(m_b, cross(arm_of(floats, work, j, b), force))
         count += 1
     while a != b:
         if a > b:
             e, m_a, f_a = carried(tree, links, work, a, m_a, f_a)
-            put_entries(rows, i, count, a, e)
+            put_entries(rows, i, count, False, a, e)
             a = tree[a, layout.PARENT]
         else:
             e, m_b, f_b = carried(tree, links, work, b, m_b, f_b)
-            put_entries(rows, i, count, b, e)
+            put_entries(rows, i, count, False, b, e)
             b = tree[b, layout.PARENT]
     m_a, f_a = plus(m_a, m_b), plus(f_a, f_b)
     while a >= 0:
+        if is_free_root(tree, a):
+            leave_at_root(rows, i, count, False, a, m_a, f_a)
+            return count
         e, m_a, f_a = carried(tree, links, work, a, m_a, f_a)
-        put_entries(rows, i, count, a, e)
+        put_entries(rows, i, count, False, a, e)
         a = tree[a, layout.PARENT]
     return count
 
 
 @inlined
-def put_entries(rows: SparseRows, i: int, count: int, k: int, e: Lanes) -> None:
-    """Entries of column k of contact i and of those before it, direction by direction."""
+def put_entries(rows: SparseRows, i: int, count: int, second: bool, k: int, e: Lanes) -> None:
+    """Entries of column k of contact i and of the one before it, direction by direction."""
     for c in range(count):
-        width, place = width_of(rows.places, i - c), place_of(rows, i - c, False) + k
+        width, place = width_of(rows.places, i - c), place_of(rows, i - c, second) + k
         for d in range(3):
             rows.entries[place + d * width] = lane(e, 3 * c + d)
+
+
+@inlined
+def leave_at_root(
+    rows: SparseRows, i: int, count: int, second: bool, k: int, m: LanesVec3, f: LanesVec3
+) -> None:
+    """Wrenches of contact i and of the one before it where a free root's entries will be."""
+    none = zeros()
+    a, b, c, d, e, g, _, _ = transposed((m[0], m[1], m[2], f[0], f[1], f[2], none, none))
+    width, place = width_of(rows.places, i), place_of(rows, i, second) + k - LAST
+    store_first(rows.entries, place, ROOT, a)
+    store_first(rows.entries, place + width, ROOT, b)
+    store_first(rows.entries, place + 2 * width, ROOT, c)
+    if count > 1:
+        width, place = width_of(rows.places, i - 1), place_of(rows, i - 1, second) + k - LAST
+        store_first(rows.entries, place, ROOT, d)
+        store_first(rows.entries, place + width, ROOT, e)
+        store_first(rows.entries, place + 2 * width, ROOT, g)
 
 
 @kernel
@@ -199,6 +244,13 @@ def put_joints(
     count = 0
     k = ints[i, col.CONTACT_A]
     while k >= 0:
+        if count > 0 and is_free_root(tree, k):
+            for c in range(count):
+                place = joint_place(ints, rows, i - c) + k - LAST
+                for j in range(3):
+                    rows.entries[place + j] = lane(m[j], c)
+                    rows.entries[place + 3 + j] = lane(f[j], c)
+            return count
         e, m, f = carried(tree, links, work, k, m, f)
         for c in range(count):
             rows.entries[joint_place(ints, rows, i - c) + k] = lane(e, c)

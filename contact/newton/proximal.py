@@ -209,10 +209,13 @@ def residual_at(problem: Problem, p: Array, scratch: NewtonScratch) -> float:
 def newton_step(
     problem: Problem, eps: float, count: int, p: Array, scratch: NewtonScratch
 ) -> float:
-    """From the pieces of the statuses, with their factors; the residual."""
+    """From the pieces of the statuses, with their factors; the residual.
+
+    Velocities of p must be in the scratch.
+    """
     rows = problem.rows
-    put_on_pieces(rows, p, scratch)
-    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
+    if put_on_pieces(rows, p, scratch):
+        put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     return residual_at(problem, p, scratch)
 

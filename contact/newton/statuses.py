@@ -307,10 +307,18 @@ def sliding(friction: Array, i: int) -> tuple[float, float, float]:
 
 
 @kernel
-def put_on_pieces(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
-    """Move impulses onto the pieces of their statuses: friction at its limit where it slides."""
+def put_on_pieces(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
+    """Move impulses onto the pieces of their statuses: friction at its limit where it slides.
+
+    Whether any has moved.
+    """
+    moved = False
     for i in range(rows.friction.size):
+        j = 3 * i
+        before = (p[j], p[j + 1], p[j + 2])
         put_on_piece(rows, i, p, scratch)
+        moved = moved or before != (p[j], p[j + 1], p[j + 2])
+    return moved
 
 
 @inlined

@@ -27,7 +27,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.articulated_body import joint_force
-from spatialops.dynamics.kinematics import finite_status
+from spatialops.dynamics.kinematics import axis_of, finite_status
 from spatialops.dynamics.newton_euler import (
     carried_acceleration,
     lifted,
@@ -131,6 +131,38 @@ def carry_out(tree: IntArray, links: Array, work: Array, dv: Array) -> None:
         )
         dv[k] -= pull * work[k, layout.D_INVERSE]
         put_acceleration(tree, links, work, k, angular, linear, dv[k])
+
+
+@kernel
+def squared_length(tree: IntArray, work: Array, v: Array) -> float:
+    """y.y of the motion v = S y, twice its kinetic energy with what resists; it is in `work`."""
+    total = 0.0
+    angular = linear = ZERO3
+    for k in range(tree.shape[0]):
+        parent, d_inverse = tree[k, layout.PARENT], work[k, layout.D_INVERSE]
+        if tree[k, layout.FRAME] == layout.SAME:  # what the axes before it do is not in `work`
+            angular, linear = with_joint(tree, work, k - 1, v[k - 1], angular, linear)
+        elif parent >= 0:
+            angular = vec3(work, parent, layout.OMEGA)
+            linear = cross(angular, vec3(work, k, layout.LEVER))
+            linear = plus(vec3(work, parent, layout.VELOCITY), linear)
+        else:
+            angular = linear = ZERO3
+        pull = dot(vec3(work, k, layout.GAIN_M), angular)
+        rate = v[k] + d_inverse * (pull + dot(vec3(work, k, layout.GAIN_F), linear))
+        total += rate * rate / d_inverse
+    return total
+
+
+@inlined
+def with_joint(
+    tree: IntArray, work: Array, k: int, rate: float, angular: Vec3, linear: Vec3
+) -> tuple[Vec3, Vec3]:
+    """A motion with that of an axis of a joint of several freedoms."""
+    axis = axis_of(tree, work, k)
+    if tree[k, layout.MOTION] == layout.ROTARY:
+        return plus_scaled(angular, rate, axis), linear
+    return angular, plus_scaled(linear, rate, axis)
 
 
 @kernel

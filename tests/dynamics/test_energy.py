@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops._layout import WORK_COLUMNS
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.response import squared_length
 from tests.support.trees import central_difference, random_tree, relative_error
 
 NO_GRAVITY = (0.0, 0.0, 0.0)
@@ -114,3 +118,14 @@ def test_kinetic_energy_does_not_depend_on_place(rng):
     assert so.energy(model, moved, v).kinetic == pytest.approx(
         so.energy(model, q, v).kinetic, rel=1e-14
     )
+
+
+def test_length_of_a_motion_is_twice_its_kinetic_energy(model, state):
+    """By the factors, as contacts' rows are measured."""
+    q, v, _ = state
+    work = np.zeros((model.nv, WORK_COLUMNS))
+    poses_kernel(model.tree, model.links, q, work)
+    velocities_kernel(model.tree, model.links, v, work)
+    factor_kernel(model.tree, model.links, work)
+    found = squared_length(model.tree, work, v)
+    assert found == pytest.approx(2.0 * so.energy(model, q, v).kinetic, rel=1e-12)

@@ -22,6 +22,8 @@ from spatialops.contact.newton.rows import (
     whole_registers,
 )
 
+_FOUR = 4  # columns that are substituted at once
+
 
 @inlined
 def solves_for_columns(count: int, columns: int) -> bool:
@@ -175,29 +177,53 @@ def put_pivot(dense: DenseScratch, n: int, c: int) -> None:
 
 @kernel
 def substitute_dense(dense: DenseScratch, n: int, right: Array, out: Array) -> None:
-    """Solve with the factors; what had no pivot is zero."""
-    M, line = dense.M, dense.line
+    """Solve with the factors; what had no pivot is zero.
+
+    By four columns at a time: a column waits for what the one before leaves of its own row alone.
+    """
+    line = dense.line
     for i in range(n):
         line[0, i] = right[dense.order[i]]
-    for c in range(n):
-        take_column(dense, c, c + 1, n)
-    for c in range(n - 1, -1, -1):
-        line[0, c] *= M[c, c]
-        take_column(dense, c, 0, c)
+    for i in range(n, whole_registers(n)):
+        line[0, i] = 0.0  # as the columns are that stand for nothing
+    for c in range(0, n, _FOUR):
+        take_down(dense, n, c)
+    for c in range((n - 1) // _FOUR * _FOUR, -1, -_FOUR):
+        take_up(dense, c)
     for i in range(n):
         out[i] = line[0, i]
 
 
 @inlined
-def take_column(dense: DenseScratch, c: int, low: int, high: int) -> None:
-    """Take column c of the factors, from one row to another, times x_c from the right side."""
+def take_down(dense: DenseScratch, n: int, c: int) -> None:
+    """Take four columns of L from what is below them on the right side."""
     M, line = dense.M, dense.line
-    x = line[0, c]
-    whole = min(whole_registers(low), high)
-    last = max(high - high % WIDTH, whole)
-    for i in range(low, whole):
-        line[0, i] -= M[c, i] * x
-    for i in range(whole, last, WIDTH):
-        store(line, 0, i, load(line, 0, i) - spread(line, 0, c) * load(M, c, i))
-    for i in range(last, high):
-        line[0, i] -= M[c, i] * x
+    w = line[0, c]
+    x = line[0, c + 1] - M[c, c + 1] * w
+    y = line[0, c + 2] - M[c, c + 2] * w - M[c + 1, c + 2] * x
+    z = line[0, c + 3] - M[c, c + 3] * w - M[c + 1, c + 3] * x - M[c + 2, c + 3] * y
+    low = c - c % WIDTH
+    left = load(line, 0, low) - w * below(M, c) - x * below(M, c + 1)
+    store(line, 0, low, left - y * below(M, c + 2) - z * below(M, c + 3))
+    for i in range(low + WIDTH, n, WIDTH):
+        left = load(line, 0, i) - w * load(M, c, i) - x * load(M, c + 1, i)
+        store(line, 0, i, left - y * load(M, c + 2, i) - z * load(M, c + 3, i))
+
+
+@inlined
+def take_up(dense: DenseScratch, c: int) -> None:
+    """Unknowns of four columns, and these columns of U from what is above them."""
+    M, line = dense.M, dense.line
+    z = line[0, c + 3] * M[c + 3, c + 3]
+    y = (line[0, c + 2] - M[c + 3, c + 2] * z) * M[c + 2, c + 2]
+    x = (line[0, c + 1] - M[c + 3, c + 1] * z - M[c + 2, c + 1] * y) * M[c + 1, c + 1]
+    w = (line[0, c] - M[c + 3, c] * z - M[c + 2, c] * y - M[c + 1, c] * x) * M[c, c]
+    for i in range(0, c, WIDTH):
+        few = c - i
+        left = load(line, 0, i) - z * load_first(M[c + 3], i, few)
+        left = left - y * load_first(M[c + 2], i, few) - x * load_first(M[c + 1], i, few)
+        store(line, 0, i, left - w * load_first(M[c], i, few))
+    line[0, c] = w
+    line[0, c + 1] = x
+    line[0, c + 2] = y
+    line[0, c + 3] = z

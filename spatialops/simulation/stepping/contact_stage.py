@@ -29,8 +29,8 @@ from spatialops.contact.rows import (
     square_of,
     turn_tangents,
 )
-from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import velocities_kernel
+from spatialops.dynamics.response import squared_length
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
     arrive_together,
@@ -287,10 +287,11 @@ def leave_out(t: Tables) -> None:
 def drop_roundings(t: Tables, v: Array) -> None:
     """Make none of contacts' velocities that are roundings of the motion v, which is in `work`.
 
-    |G_i v| <= sqrt(W_ii v* M v): what is 1e-14 of that is none. Of a robot that falls freely all
-    are, and no solver could tell their signs. W's diagonal must be in `impulses`.
+    |G_i v| = |l_i . y| <= sqrt(W_ii) |y|, where v = S y: what is 1e-14 of that is none. Of a robot
+    that falls freely all are, and no solver could tell their signs. W's diagonal must be in
+    `impulses`.
     """
-    allowed = _NO_SPEED * math.sqrt(2.0 * kinetic_kernel(t.links, v, t.work))
+    allowed = _NO_SPEED * math.sqrt(squared_length(t.tree, t.work, v))
     for i in range(3 * t.control[at.ACTING]):
         if abs(t.u[i]) <= allowed * math.sqrt(t.impulses[i]):
             t.u[i] = 0.0
