@@ -27,7 +27,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_rows
-from spatialops.contact.newton.block_substitution import substitute_blocks
+from spatialops.contact.newton.blocks.substitution import substitute_blocks
 from spatialops.contact.newton.dense.factors import substitute_dense
 from spatialops.contact.newton.pair_steps import (
     eliminate_pairs,

@@ -19,7 +19,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.lane_logic import where
 from spatialops.algebra.simd import WIDTH, load, spread, store
 from spatialops.algebra.simd_parts import load_first
-from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
+from spatialops.contact.newton.blocks.structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
 from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
 

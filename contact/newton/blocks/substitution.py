@@ -1,4 +1,4 @@
-"""Solutions by the factors of blocks of trees, see `block_factors`."""
+"""Solutions by the factors of blocks of trees, see `factors`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from spatialops._compile.apart import LIST, VECTOR, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, load, zeros
 from spatialops.algebra.simd_parts import load_first, total
-from spatialops.contact.newton.block_factors import size_at
-from spatialops.contact.newton.block_structure import (
+from spatialops.contact.newton.blocks.factors import size_at
+from spatialops.contact.newton.blocks.structure import (
     BLOCK_STRUCTURE,
     BLOCKS,
     DIAGONAL,

@@ -144,7 +144,7 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
 
 @inlined
 def numbers_of(trees: IntArray, blocks: BlockStructure) -> int:
-    """Eights of all blocks, and of a spare row at the end that `block_factors` works in."""
+    """Eights of all blocks, and of a spare row at the end that `factors` works in."""
     return blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + eights_of(widest_of(trees))
 
 
