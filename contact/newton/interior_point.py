@@ -79,7 +79,9 @@ def has_inside(rows: ContactRows) -> bool:
     zero: 37 of 49 problems of a heap in place of 48.
     """
     columns = rows.trees[rows.trees.size - 1]
-    return rows.law == at.POLYGON and 3 * rows.friction.size > columns > 0
+    if rows.law != at.POLYGON:
+        return False
+    return 3 * rows.friction.size > columns > 0 if is_dense(rows) else True
 
 
 @kernel
