@@ -282,7 +282,7 @@ def from_inside(
         count, residual = proximal_steps(
             problem,
             _INSIDE_TERMS[term],
-            1.0 / p.size,
+            1.0,
             limits,
             False,
             aim.tolerance,

@@ -57,6 +57,7 @@ def pile(rng, widths, count, mu=0.5):
     [
         [6] * 14,
         [3, 40, 6, 17, 9],
+        [6, 8, 2] * 5,
         [1] * 80,
         pytest.param([6, 110, 30], marks=pytest.mark.compiled),
     ],
