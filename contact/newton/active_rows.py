@@ -25,8 +25,8 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH
 from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.block_factors import factor_blocks
-from spatialops.contact.newton.block_substitution import substitute_blocks
+from spatialops.contact.newton.blocks.factors import factor_blocks
+from spatialops.contact.newton.blocks.substitution import substitute_blocks
 from spatialops.contact.newton.dense.factors import (
     factor_dense,
     solves_for_columns,

@@ -20,7 +20,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.block_structure import analyse
+from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
 from spatialops.contact.newton.interior_point import has_inside, interior_impulses
 from spatialops.contact.newton.path_following import can_be_followed, follow_path
@@ -282,7 +282,7 @@ def from_inside(
         count, residual = proximal_steps(
             problem,
             _INSIDE_TERMS[term],
-            1.0 / p.size,
+            1.0,
             limits,
             False,
             aim.tolerance,

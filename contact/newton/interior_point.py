@@ -27,7 +27,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_rows
-from spatialops.contact.newton.block_substitution import substitute_blocks
+from spatialops.contact.newton.blocks.substitution import substitute_blocks
 from spatialops.contact.newton.dense.factors import substitute_dense
 from spatialops.contact.newton.pair_steps import (
     eliminate_pairs,
@@ -79,7 +79,9 @@ def has_inside(rows: ContactRows) -> bool:
     zero: 37 of 49 problems of a heap in place of 48.
     """
     columns = rows.trees[rows.trees.size - 1]
-    return rows.law == at.POLYGON and 3 * rows.friction.size > columns > 0
+    if rows.law != at.POLYGON:
+        return False
+    return 3 * rows.friction.size > columns > 0 if is_dense(rows) else True
 
 
 @kernel

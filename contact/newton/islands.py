@@ -20,7 +20,7 @@ from spatialops.algebra.memory import matrix
 from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
-from spatialops.contact.newton.block_structure import lacks_room, structure_in, widest_of
+from spatialops.contact.newton.blocks.structure import lacks_room, structure_in, widest_of
 from spatialops.contact.newton.central import AIM, Aim
 from spatialops.contact.newton.no_slip import impulses_of_law
 from spatialops.contact.newton.rows import (

@@ -13,6 +13,7 @@ from spatialops._compile.apart import VECTOR, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, load, zeros
 from spatialops.algebra.simd_parts import load_first, store_first, total
+from spatialops.contact.newton.pile_products import add_groups, velocities_of_groups
 from spatialops.contact.newton.rows import (
     ROWS,
     SCRATCH,
@@ -27,8 +28,6 @@ from spatialops.contact.rows import (
     FIRST_A,
     FIRST_B,
     START,
-    add_impulses,
-    velocities_of,
     width_of,
 )
 
@@ -60,7 +59,7 @@ def spread_out(rows: ContactRows, scratch: NewtonScratch) -> None:
 def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonScratch) -> None:
     """y = L^T p."""
     if not is_spread(rows):
-        add_impulses(rows.L, p, y)
+        add_groups(rows.L, p, y)
         return
     add_lines(scratch.spread.L, rows.dry, p, y)
 
@@ -69,7 +68,7 @@ def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonSc
 def multiply(rows: ContactRows, y: Array, v: Array, scratch: NewtonScratch) -> None:
     """v = L y."""
     if not is_spread(rows):
-        velocities_of(rows.L, y, v)
+        velocities_of_groups(rows.L, y, v)
         return
     along_lines(scratch.spread.L, rows.L.places, rows.dry, y, v)
 

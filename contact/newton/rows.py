@@ -21,7 +21,7 @@ from spatialops._compile.references import Reference
 from spatialops.algebra.memory import matrix, table_in
 from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.block_structure import (
+from spatialops.contact.newton.blocks.structure import (
     BlockStructure,
     structure_in,
     structure_room,

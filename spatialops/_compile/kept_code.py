@@ -83,21 +83,21 @@ class KeptCode(_Cache):  # type: ignore[misc]
             return None
         _name_runtime()
         path = self.path(sig, target_context.codegen())
-        content = unsealed(path) or self._of_others(path)
-        if content is None:
+        parts = _read(path) or self._of_others(path)
+        if parts is None:
             return None
         with contextlib.suppress(OSError):  # it may be read-only
             os.utime(path)
-        return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
+        return compiler.CompileResult._rebuild(target_context, *parts)
 
-    def _of_others(self, path: Path) -> bytes | None:
+    def _of_others(self, path: Path) -> CompilerObject:
         """What another process makes of a kernel that is missing; None where this one has to."""
         _NOTICE.count()
         if self._missing is not None:
             self._missing()
         self._turn = path
         turns_in(path.parent).wait_for(path.name)
-        return unsealed(path)
+        return _read(path)
 
     def is_free(self, sig: CompilerObject, target_context: CompilerObject) -> bool:
         """Whether the code is to be made and nobody is at it: not whether it can be trusted."""
@@ -146,6 +146,17 @@ class KeptCode(_Cache):  # type: ignore[misc]
         parts = (digest.digest(self._function), kinds, codegen.magic_tuple(), options, _versions())
         name = hashlib.sha256(str(parts).encode()).hexdigest()
         return self._folder / f"{self._function.__name__}-{name[:32]}{SUFFIX}"
+
+
+def _read(path: Path) -> CompilerObject:
+    """What a file holds; None where there is none, or none that can be trusted or understood."""
+    content = unsealed(path)
+    if content is None:
+        return None
+    try:
+        return pickle.loads(content)
+    except (ImportError, AttributeError):  # a class of tables has another name, or place, since
+        return None
 
 
 class Notice:

@@ -16,6 +16,7 @@ from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, zeros
 from spatialops.algebra.simd_blocks import ORDINALS, everywhere, store_where
 
 _TRUTHS = ir.VectorType(ir.IntType(1), WIDTH)
+_WHICH = ir.VectorType(ir.IntType(32), WIDTH)
 _ALIGN = ir.Constant(ir.IntType(32), 8)
 _NOTHING = ir.Constant(REGISTER, [0.0] * WIDTH)
 
@@ -129,6 +130,36 @@ def _total(context: CompilerObject, value: CompilerObject) -> CompilerObject:
     return types.float64(value), generate
 
 
+def _paired(
+    build: CompilerObject, left: CompilerObject, right: CompilerObject, size: int
+) -> CompilerObject:
+    """Sums of neighbouring parts of so many lanes, of two registers side by side."""
+    early = [i for i in range(2 * WIDTH) if i // size % 2 == 0]
+    halves = [
+        build.shuffle_vector(left, right, ir.Constant(_WHICH, [i + add for i in early]))
+        for add in (0, size)
+    ]
+    return build.fadd(*halves)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _totals(
+    context: CompilerObject, a: CompilerObject, b: CompilerObject, c: CompilerObject
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        first = _paired(build, values[0], values[1], 4)
+        second = _paired(build, values[2], values[2], 4)
+        fourth = _paired(build, first, second, 2)
+        return _paired(build, fourth, fourth, 1)
+
+    return LANES(LANES, LANES, LANES), generate
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _with_lane(
     context: CompilerObject, value: CompilerObject, place: CompilerObject, number: CompilerObject
@@ -191,6 +222,13 @@ def total(value: Lanes) -> float:
     return float(left[0])
 
 
+def totals(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    """Totals of three in the first three lanes, of the same bits, for the price of hardly two."""
+    lanes = zeros()
+    lanes[:3] = [total(part) for part in (a, b, c)]
+    return lanes
+
+
 def with_lane(value: Lanes, place: int, number: float) -> Lanes:
     """The lanes with this number in the place of one of them."""
     lanes = value.copy()
@@ -227,6 +265,11 @@ def _compiled_store_first(
 @overload(total, inline="always", strict=False)  # type: ignore[untyped-decorator]
 def _compiled_total(value: CompilerObject) -> CompilerObject:
     return lambda value: _total(value)
+
+
+@overload(totals, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_totals(a: CompilerObject, b: CompilerObject, c: CompilerObject) -> CompilerObject:
+    return lambda a, b, c: _totals(a, b, c)
 
 
 @overload(with_lane, inline="always", strict=False)  # type: ignore[untyped-decorator]

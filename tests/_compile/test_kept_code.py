@@ -20,7 +20,7 @@ from spatialops._compile import digest, kept_code, turns
 from spatialops._compile.beside import BESIDE
 from spatialops._compile.held import _describe
 from spatialops._compile.jit import kernel
-from spatialops._compile.sealed import unsealed
+from spatialops._compile.sealed import seal, unsealed
 from spatialops.simulation.stepping.integrators.flow import smooth_step
 from tests.support.corruptions import corruptions
 from tests.support.other_turn import OtherTurn
@@ -72,6 +72,16 @@ def test_whatever_is_broken_is_compiled_again(fresh, tmp_path: Path) -> None:
     assert call(again) == 7.0
     assert not again.stats.cache_hits
     assert unsealed(path) is not None
+
+
+def test_code_that_names_what_is_gone_is_compiled_again(fresh, tmp_path: Path) -> None:
+    call(fresh())
+    (path,) = tmp_path.glob(PATTERN)
+    for gone in (b"cspatialops.nowhere\nTable\n.", b"cspatialops.errors\nNoError\n."):
+        path.write_bytes(seal(gone))
+        again = fresh()
+        assert call(again) == 7.0
+        assert not again.stats.cache_hits
 
 
 def test_settings_that_change_the_code_are_told_apart(

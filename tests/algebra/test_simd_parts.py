@@ -11,6 +11,7 @@ from spatialops.algebra.simd_parts import (
     load_part,
     store_first,
     total,
+    totals,
     with_lane,
 )
 
@@ -51,6 +52,22 @@ def test_halves_are_summed_first():
     halves = line[:4] + line[4:]
     halves = halves[:2] + halves[2:]
     assert doubled(line, np.zeros(8), 0, 8) == halves.sum() == 4.0
+
+
+@kernel
+def sums(lines, out):
+    a, b = load_first(lines[0], 0, 8), load_first(lines[1], 0, 8)
+    c = load_first(lines[2], 0, 8)
+    store_first(out[0], 0, 3, totals(a, b, c))
+    out[1, 0], out[1, 1] = total(a), total(b)
+    out[1, 2] = total(c)
+
+
+def test_three_totals_at_once_have_the_bits_of_each(rng):
+    out = np.full((2, 4), -1.0)
+    sums(rng.normal(size=(3, 8)) * 10.0 ** rng.integers(-8, 8, (3, 8)), out)
+    np.testing.assert_array_equal(out[0], out[1])
+    assert out[0, 3] == -1.0
 
 
 @pytest.mark.parametrize(

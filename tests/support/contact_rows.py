@@ -3,7 +3,7 @@
 import numpy as np
 
 from spatialops.contact.newton._layout import POLYGON
-from spatialops.contact.newton.block_structure import structure_in
+from spatialops.contact.newton.blocks.structure import structure_in
 from spatialops.contact.newton.islands import new_buffers, room_of
 from spatialops.contact.newton.rows import ContactRows, dense_scratch, newton_scratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START, dense_rows

@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.simd import WIDTH, aligned
-from spatialops.contact.newton.block_structure import NEED_FLOATS, NEED_INTS
+from spatialops.contact.newton.blocks.structure import NEED_FLOATS, NEED_INTS
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows

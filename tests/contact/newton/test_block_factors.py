@@ -11,7 +11,7 @@ from spatialops.contact.newton.active_rows import (
     gather_rows,
     solve_rows,
 )
-from spatialops.contact.newton.block_structure import analyse
+from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.contact.newton.row_products import put_velocities, spread_out
 from spatialops.contact.newton.rows import ContactRows, is_dense
@@ -57,6 +57,7 @@ def pile(rng, widths, count, mu=0.5):
     [
         [6] * 14,
         [3, 40, 6, 17, 9],
+        [6, 8, 2] * 5,
         [1] * 80,
         pytest.param([6, 110, 30], marks=pytest.mark.compiled),
     ],

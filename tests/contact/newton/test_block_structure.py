@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spatialops.contact.newton.block_structure import (
+from spatialops.contact.newton.blocks.structure import (
     KNOWN,
     NEED_INTS,
     BlockStructure,

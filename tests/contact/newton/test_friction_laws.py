@@ -189,7 +189,7 @@ def test_what_resists_is_in_the_linear_problem(law, trees, rng):
     rows = pile(rng, trees if len(trees) > 1 else [15, 15], 40)._replace(law=law)
     scratch = scratch_of(rows)
     if len(trees) > 1:
-        from spatialops.contact.newton.block_structure import analyse
+        from spatialops.contact.newton.blocks.structure import analyse
 
         assert analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     s = find_parts(rows, scratch)

@@ -6,7 +6,7 @@ import pytest
 from spatialops.contact.friction import directions
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_rows
-from spatialops.contact.newton.block_structure import analyse
+from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.central import ALL_ATTEMPTS, FIRST_ATTEMPT, Aim, central_impulses
 from spatialops.contact.newton.interior_point import (
     YIELDS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.contact.newton import block_structure
+from spatialops.contact.newton.blocks import structure
 from tests.simulation.stepping.warm.test_warm_check import boxes_on_a_floor
 
 
@@ -12,8 +12,8 @@ def test_factors_of_a_pile_get_the_room_they_need(monkeypatch):
     """A tower of thirteen boxes: 78 columns, solved tree by tree, begun with no room for blocks."""
     scene = boxes_on_a_floor(13)
     after, info = so.Simulator(scene, dt=1e-3).step(scene.state)
-    monkeypatch.setattr(block_structure, "_FIRST", 0)
-    monkeypatch.setattr(block_structure, "_USUAL", 1)
+    monkeypatch.setattr(structure, "_FIRST", 0)
+    monkeypatch.setattr(structure, "_USUAL", 1)
     again, other = so.Simulator(scene, dt=1e-3).step(scene.state)
     assert np.array_equal(after.q, again.q)
     assert np.array_equal(info.contacts.impulses, other.contacts.impulses)

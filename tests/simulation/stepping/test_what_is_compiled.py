@@ -13,7 +13,7 @@ SCENES = """
 import spatialops as so
 from spatialops._compile.stage import part_of
 from spatialops.contact.newton.active_rows import factor_blocks, solve_rows, substitute_blocks
-from spatialops.contact.newton.block_structure import analyse
+from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.central import central_impulses, sweep_contacts
 from spatialops.contact.newton.islands import solve_island, solve_islands
 from spatialops.contact.newton.proximal import follow_ray, proximal_steps

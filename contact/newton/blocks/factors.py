@@ -11,22 +11,26 @@ factorisation waits for is memory: unknowns between the same trees are added in 
 
 from __future__ import annotations
 
-import numpy as np
-
 from spatialops._arrays import Array
 from spatialops._compile.apart import late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.lane_logic import where
 from spatialops.algebra.simd import WIDTH, load, spread, store
 from spatialops.algebra.simd_parts import load_first
-from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
+from spatialops.contact.newton.blocks.free_bodies import (
+    LANES_ALONE,
+    SIX,
+    add_six,
+    add_twelve,
+    invert_six,
+    multiply_six,
+    subtract_six,
+)
+from spatialops.contact.newton.blocks.structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
 from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
 
-_AT_ONCE = 3  # rows of a product
-# One lane of a register is put by choosing, not written by itself: reading the register again would
-# wait until that is in memory.
-_LANES = np.eye(WIDTH)
+_AT_ONCE = 6  # rows of a product
 
 
 @late(ROWS, types.float64, types.int64, SCRATCH)
@@ -74,23 +78,36 @@ def last_alike(rows: ContactRows, scratch: NewtonScratch, c: int, count: int) ->
 
 @inlined
 def add_unknowns(rows: ContactRows, named: tuple[int, int], scratch: NewtonScratch) -> None:
-    """Add gamma rho^T of unknowns, first and one past the last, between the same trees."""
+    """Add rho gamma^T of unknowns, first and one past the last, between the same trees."""
     blocks, places = scratch.blocks, rows.L.places
     i = scratch.contacts[named[0]]
     a, b = places[i, TREE_A], places[i, TREE_B]
     if a < 0:
         return
     first = (0, places[i, COUNT_A], blocks.widths[a])
-    add_products(scratch, named, first, first, blocks.diagonal[blocks.place[a]])
+    own = blocks.diagonal[blocks.place[a]]
+    six = first[1] == SIX and first[2] == SIX
+    starts = scratch.starts[named[0] : named[1]]
     if b < 0:
+        if six:
+            add_six(blocks.numbers, own, scratch.gamma, scratch.rho[0], starts)
+        else:
+            add_products(scratch, named, first, first, own)
         return
     second = (first[1], places[i, COUNT_B], blocks.widths[b])
-    add_products(scratch, named, second, second, blocks.diagonal[blocks.place[b]])
-    below = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
-    right = below + blocks.header[BLOCKS]
-    early = blocks.place[a] < blocks.place[b]
-    add_products(scratch, named, second, first, below if early else right)
-    add_products(scratch, named, first, second, right if early else below)
+    other = blocks.diagonal[blocks.place[b]]
+    late = blocks.header[DIAGONAL] + blocks.offsets[scratch.blocks_of[i]]
+    early = late + blocks.header[BLOCKS]
+    if blocks.place[b] < blocks.place[a]:
+        early, late = late, early
+    if six and second[1] == SIX and second[2] == SIX:
+        add_twelve(blocks.numbers, (own, early), scratch.gamma, scratch.rho[0], starts, 0)
+        add_twelve(blocks.numbers, (late, other), scratch.gamma, scratch.rho[0], starts, SIX)
+        return
+    add_products(scratch, named, first, first, own)
+    add_products(scratch, named, second, second, other)
+    add_products(scratch, named, second, first, late)
+    add_products(scratch, named, first, second, early)
 
 
 @kernel
@@ -101,30 +118,43 @@ def add_products(
     y: tuple[int, int, int],
     at: int,
 ) -> None:
-    """Add gamma rho^T of these unknowns, their parts along two trees, to a block.
+    """Add rho gamma^T of these unknowns, their parts along two trees, to a block.
 
     Parts are given by where they start in a row, their entries, and the columns of their tree.
-    Three rows at a time, which have rho in common; beyond the last one it is that row again.
+    Six rows at a time, which have gamma in common; beyond the last one it is that row again.
     """
     rho, gamma = scratch.rho[0], scratch.gamma
     numbers = scratch.blocks.numbers
     width, last = eights_of(y[2]), x[1] - 1
-    for k in range(0, y[1], WIDTH):
+    for eight in range(eights_of(y[1])):
+        few = y[1] - WIDTH * eight
         for i in range(0, x[1], _AT_ONCE):
-            j, m = min(i + 1, last), min(i + 2, last)
-            row = at + (k >> 3)
+            j, k = min(i + 1, last), min(i + 2, last)
+            m, n = min(i + 3, last), min(i + 4, last)
+            o = min(i + 5, last)
+            row = at + eight
             a = load(numbers, row + i * width, 0)
             b = load(numbers, row + j * width, 0)
-            c = load(numbers, row + m * width, 0)
+            c = load(numbers, row + k * width, 0)
+            d = load(numbers, row + m * width, 0)
+            e = load(numbers, row + n * width, 0)
+            f = load(numbers, row + o * width, 0)
             for unknown in range(named[0], named[1]):
                 start = scratch.starts[unknown]
-                line = load_first(rho, start + y[0] + k, y[1] - k)
-                a = a + gamma[start + x[0] + i] * line
-                b = b + gamma[start + x[0] + j] * line
-                c = c + gamma[start + x[0] + m] * line
+                line = load_first(gamma, start + y[0] + WIDTH * eight, few)
+                start += x[0]
+                a = a + rho[start + i] * line
+                b = b + rho[start + j] * line
+                c = c + rho[start + k] * line
+                d = d + rho[start + m] * line
+                e = e + rho[start + n] * line
+                f = f + rho[start + o] * line
             store(numbers, row + i * width, 0, a)
             store(numbers, row + j * width, 0, b)
-            store(numbers, row + m * width, 0, c)
+            store(numbers, row + k * width, 0, c)
+            store(numbers, row + m * width, 0, d)
+            store(numbers, row + n * width, 0, e)
+            store(numbers, row + o * width, 0, f)
 
 
 @kernel
@@ -160,12 +190,15 @@ def invert(numbers: Array, at: int, n: int) -> None:
 
     Without pivoting: of what does not slide pivots are positive, none smaller than eps.
     """
+    if n == SIX:
+        invert_six(numbers, at)
+        return
     width = eights_of(n)
     for c in range(n):
         chunk, lane = c >> 3, c & 7
         pivot_row = at + c * width
         pivot = 1.0 / numbers[pivot_row + chunk, lane]
-        own = load(_LANES, lane, 0)
+        own = load(LANES_ALONE, lane, 0)
         for k in range(width):
             row = load(numbers, pivot_row + k, 0)
             row = where(own, 1.0, row) if k == chunk else row
@@ -184,6 +217,9 @@ def invert(numbers: Array, at: int, n: int) -> None:
 @inlined
 def multiply(numbers: Array, at: int, rows: int, own: int, n: int) -> None:
     """X D in place of X, (rows, n): D (n, n) is at `own`. For n to 8 a row is one register."""
+    if rows == SIX and n == SIX:
+        multiply_six(numbers, at, own)
+        return
     width = eights_of(n)
     for i in range(rows):
         row = at + i * width
@@ -218,23 +254,37 @@ def subtract(
 ) -> None:
     """Take X Y from a block: X (rows, n) and Y (n, columns), each where it is and its size.
 
-    Three rows at a time, as `add_products`.
+    Six rows at a time, as `add_products`.
     """
+    if left[1] == SIX and right[1] == SIX and n == SIX:
+        subtract_six(numbers, at, left[0], right[0])
+        return
     width, inner = eights_of(right[1]), eights_of(n)
     last = left[1] - 1
     for eight in range(width):
         for i in range(0, left[1], _AT_ONCE):
-            j, m = min(i + 1, last), min(i + 2, last)
+            j, k = min(i + 1, last), min(i + 2, last)
+            m, p = min(i + 3, last), min(i + 4, last)
+            o = min(i + 5, last)
             row = at + eight
             a = load(numbers, row + i * width, 0)
             b = load(numbers, row + j * width, 0)
-            c = load(numbers, row + m * width, 0)
-            for k in range(n):
-                own, lane = left[0] + (k >> 3), k & 7
-                line = load(numbers, right[0] + k * width + eight, 0)
+            c = load(numbers, row + k * width, 0)
+            d = load(numbers, row + m * width, 0)
+            e = load(numbers, row + p * width, 0)
+            f = load(numbers, row + o * width, 0)
+            for q in range(n):
+                own, lane = left[0] + (q >> 3), q & 7
+                line = load(numbers, right[0] + q * width + eight, 0)
                 a = a - spread(numbers, own + i * inner, lane) * line
                 b = b - spread(numbers, own + j * inner, lane) * line
-                c = c - spread(numbers, own + m * inner, lane) * line
+                c = c - spread(numbers, own + k * inner, lane) * line
+                d = d - spread(numbers, own + m * inner, lane) * line
+                e = e - spread(numbers, own + p * inner, lane) * line
+                f = f - spread(numbers, own + o * inner, lane) * line
             store(numbers, row + i * width, 0, a)
             store(numbers, row + j * width, 0, b)
-            store(numbers, row + m * width, 0, c)
+            store(numbers, row + k * width, 0, c)
+            store(numbers, row + m * width, 0, d)
+            store(numbers, row + p * width, 0, e)
+            store(numbers, row + o * width, 0, f)

@@ -49,6 +49,7 @@ class BlockStructure(NamedTuple):
     diagonal: IntArray  # (n,) where its own block is
     below: IntArray  # places of blocks below, ascending
     offsets: IntArray  # where they are, among blocks below and among those to the right
+    parts: IntArray  # (n,) where the part of a right side of every place is, among those
     numbers: Array  # (k, 8)
 
 
@@ -56,8 +57,8 @@ def structure_room(trees: int, widest: int) -> tuple[int, int]:
     """Whole numbers and eights of numbers to begin with; `analyse` says when it needs more."""
     count = _FIRST * trees
     few = min(widest, _USUAL)
-    spare = eights_of(widest)
-    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * few * eights_of(few) + spare
+    lines = (1 + 2 * _FIRST) * few + 1
+    return fixed_room(trees) + 2 * count, lines * trees * eights_of(few) + eights_of(widest)
 
 
 @inlined
@@ -78,7 +79,7 @@ def widest_of(trees: IntArray) -> int:
 @inlined
 def fixed_room(trees: int) -> int:
     """Whole numbers of everything but blocks."""
-    return HEADER + 2 * trees * words_of(trees) + 6 * trees + 1
+    return HEADER + 2 * trees * words_of(trees) + 7 * trees + 1
 
 
 @inlined
@@ -92,7 +93,7 @@ def structure_in(ints: IntArray, floats: Array, trees: int) -> BlockStructure:
     if ints.size == 0:
         table = matrix(ints, 0, 0, 0)
         return BlockStructure(
-            ints, table, table, ints, ints, ints, ints, ints, ints, ints, ints, floats
+            ints, table, table, ints, ints, ints, ints, ints, ints, ints, ints, ints, floats
         )
     size = trees * words_of(trees)
     a = HEADER + 2 * size
@@ -107,9 +108,10 @@ def structure_in(ints: IntArray, floats: Array, trees: int) -> BlockStructure:
         ints[a + 2 * trees : a + 3 * trees],
         ints[a + 3 * trees : a + 4 * trees],
         ints[a + 4 * trees : a + 5 * trees + 1],
-        ints[a + 5 * trees + 1 : b],
+        ints[a + 5 * trees + 1 : b - trees],
         ints[b : b + half],
         ints[b + half : b + 2 * half],
+        ints[b - trees : b],
         floats,
     )
 
@@ -144,8 +146,16 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
 
 @inlined
 def numbers_of(trees: IntArray, blocks: BlockStructure) -> int:
-    """Eights of all blocks, and of a spare row at the end that `block_factors` works in."""
-    return blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + eights_of(widest_of(trees))
+    """Eights of all blocks, of a right side, and of a spare row at the end to work in."""
+    last = trees.size - 2
+    side = blocks.parts[last] + eights_of(blocks.widths[blocks.order[last]])
+    return right_side(blocks) + side + eights_of(widest_of(trees))
+
+
+@inlined
+def right_side(blocks: BlockStructure) -> int:
+    """Where a right side is, behind all blocks."""
+    return blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS]
 
 
 @inlined
@@ -240,15 +250,18 @@ def join_neighbours(tree: int, words: int, blocks: BlockStructure) -> None:
 
 @kernel
 def put_structure(trees: IntArray, blocks: BlockStructure) -> int:
-    """Count the blocks below each place, and the numbers of all blocks; how many blocks."""
+    """Count the blocks below each place, and the numbers of everything; how many blocks."""
     n = trees.size - 1
     diagonal, numbers = 0, 0
+    part = 0
     blocks.starts[0] = 0
     for step in range(n):
         tree = blocks.order[step]
         size = blocks.widths[tree]
         blocks.diagonal[step] = diagonal
+        blocks.parts[step] = part
         diagonal += size * eights_of(size)
+        part += eights_of(size)
         for w in range(words_of(n)):
             left = blocks.filled[tree, w]
             while left != 0:

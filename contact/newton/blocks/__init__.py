@@ -1,0 +1,1 @@
+"""Linear problems of piles, tree by tree."""
