@@ -75,7 +75,8 @@ VECTORS = 17
 # What the factors at hand are of.
 TERM = 0  # proximal
 UNKNOWNS = 1  # how many; 0: none that are of statuses
-FACTORED = 2
+STATUSES = 2  # number of those that are looked for again, see `go_round`
+FACTORED = 3
 
 # Tables of pairs, of the interior-point method.
 VALUE = 0

@@ -9,12 +9,14 @@ tangents turn.
 
 from __future__ import annotations
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.residual import along
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import put_limit, put_status, side_facing
+
+_NUMBERS = 2**48  # fewer than a float tells apart
 
 
 @kernel
@@ -65,3 +67,28 @@ def keep_statuses(rows: ContactRows, scratch: NewtonScratch) -> None:
         tangent = scratch.status[i, at.TANGENT]
         if tangent != at.UNKNOWN:
             rows.statuses[i] = scratch.status[i, at.NORMAL] + 2 * tangent
+
+
+@inlined
+def go_round(scratch: NewtonScratch, step: int) -> bool:
+    """Whether statuses are those of an earlier step about the same centre, and come for ever.
+
+    Kept are those of the first, second, fourth and eighth step (R. P. Brent, *An improved Monte
+    Carlo factorization algorithm*, BIT 20 (1980)).
+    """
+    number = number_of(scratch.status)
+    if step > 1 and scratch.factored[at.STATUSES] == number:
+        return True
+    if step & (step - 1) == 0:
+        scratch.factored[at.STATUSES] = number
+    return False
+
+
+@kernel
+def number_of(status: IntArray) -> float:
+    """A number of all statuses: others have all but surely another."""
+    number = 0
+    for i in range(status.shape[0]):
+        own = status[i, at.NORMAL] + 2 * status[i, at.TANGENT] + 8 * status[i, at.SIDE]
+        number = (31 * number + own) % _NUMBERS
+    return float(number)

@@ -21,7 +21,7 @@ from spatialops.contact.newton.active_rows import (
     gather_rows,
     solve_rows,
 )
-from spatialops.contact.newton.known_statuses import begin_statuses
+from spatialops.contact.newton.known_statuses import begin_statuses, go_round
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding, speed_scale
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
@@ -136,6 +136,8 @@ def proximal_steps(
             put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
             news = find_statuses(rows, eps, share, p, scratch)
             since = 0
+        if limits[2] and news == at.CHANGED and go_round(scratch, since):
+            break
         if news != at.REPEATED or eps != factored:
             count = gather_rows(rows, eps, scratch)
             factor_rows(rows, eps, count, scratch)
