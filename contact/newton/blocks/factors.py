@@ -1,9 +1,10 @@
-"""G^T R + eps I by blocks of trees: its factors, without pivoting.
+"""The transpose of G^T R + eps I by blocks of trees: its factors, without pivoting.
 
-Each unknown adds gamma rho^T to the blocks of its trees. With D the block of the tree that is
+Each unknown adds rho gamma^T to the blocks of its trees. With D the block of the tree that is
 eliminated, H_i those below it and E_j those to its right, its neighbours keep H_ij - H_i D^-1 E_j;
 kept are D^-1, H_i D^-1 and E_j. Where nothing slides the matrix is symmetric and positive; what
-sliding adds is small beside that, or it breaks down, and the residual says so.
+sliding adds is small beside that, or it breaks down, and the residual says so. Of the transpose,
+since every row of its factors is added to a solution as it stands (`substitution`).
 
 Rows of blocks are whole registers of eight numbers, with zeros beyond a block's columns. What a
 factorisation waits for is memory: unknowns between the same trees are added in one pass.

@@ -169,3 +169,20 @@ def test_other_laws_have_no_inside():
     rows = body([(0.0, 0.0, -0.1)] * 4, [(0.0, 0.0, 1.0)] * 4, 0.5, np.ones(6))
     assert has_inside(rows)
     assert not has_inside(rows._replace(law=at.CONE))
+
+
+def test_piles_have_an_inside_however_few_their_rows_are(rng):
+    """Balls that touch few others: linear problems of piles are solved for columns anyway."""
+    rows = pile(rng, [6] * 14, 22)
+    assert len(rows.u) < rows.trees[-1]
+    assert not is_dense(rows)
+    assert has_inside(rows)
+    few = pile(rng, [6] * 2, 3)
+    assert is_dense(few)
+    assert not has_inside(few)
+    scratch, s, scale = begun(rows)
+    p = np.zeros(3 * rows.friction.size)
+    interior_impulses(rows, s, scale, 1, p, scratch)
+    v = scratch.vectors[at.VELOCITY]
+    put_velocities(rows, p, v, scratch)
+    assert residual_of(rows, s, scale, p, v) <= 1e-5
