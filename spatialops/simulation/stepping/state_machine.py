@@ -283,17 +283,30 @@ def after_decompression(t: Tables) -> int:
 @stage
 def begin_piece(t: Tables) -> int:
     """Free acceleration, then the dt problem of contacts that touch or would within the piece."""
+    prepare_piece(t)
+    return meet_ahead(t) if smooth_step(t) == OK else at.BROKEN
+
+
+@merged
+def prepare_piece(t: Tables) -> None:
+    """How long the piece is, and what it begins with; nothing is known of its contacts."""
     if t.control[at.LOOKED] == 0:  # it is begun anew
         detect_now(t)
-    note_touching(t)
     note_motion(t)
     t.monitor[at.PIECE] = min(t.monitor[at.REMAINING], t.monitor[at.LONGEST])
     t.control[at.LOOKED] = 0
     t.control[at.ACTING] = 0
     t.control[at.MOMENTS] = 0
     forget_arrivals(t)
-    if smooth_step(t) != OK:
-        return at.BROKEN
+
+
+@merged
+def meet_ahead(t: Tables) -> int:
+    """The dt problem of contacts that touch or would within the piece, whose smooth part is known.
+
+    What is seen still is of the beginning of the piece.
+    """
+    note_touching(t)
     found = detect_ahead(t)
     if found < 0:
         return at.CONTACTS_FULL

@@ -24,7 +24,8 @@ Q_X = 5  # state at the end of the step
 V_X = 6
 ACC = 7
 V_E = 8  # the velocity that a step begins with, in the axes of Q_E
-VECTORS = 9
+GUESS = 9  # what contacts are foreseen to do; nothing in free steps
+VECTORS = 10
 
 # Rows of numbers: as the monitors and controls of the same names.
 TIME = 0
@@ -36,7 +37,13 @@ INSIDE = 6  # 1.0: the environment is here; else its lane stands still
 FREE = 7  # 1.0: its step is a free one
 FASTEST = 8  # spin in this step, rad/s
 FRESH = 9  # 1.0: its links are not in `work` yet
-MONITORS = 10
+WAITS = 10  # 1.0: it steps alone, and its smooth part is to be found here
+PUSHED = 11  # 1.0: contacts push it
+COMMANDED = 12  # 1.0: its joint forces are those of a controller that counts on the step
+ROUNDS = 13  # corrections of its middle velocity
+SPIN = 14  # of its fastest link, rad/s
+LINK = 15  # the fastest one in this step
+MONITORS = 16
 
 
 class Eight(NamedTuple):
@@ -68,6 +75,7 @@ class Eight(NamedTuple):
     squares: Array
     floating: Array
     expected: Array  # what `floating` will be if the step is a free one
+    nowhere: Array  # like the `work` of one environment, of those that are not here
     places: Array  # of geoms
     monitor: Array
     steps: IntArray
@@ -103,6 +111,7 @@ def new_eight(t: Tables) -> Eight:
         _rows(at.REMEMBERED),
         _rows(len(t.roots), at.FLOATING_COLUMNS),
         _rows(len(t.roots), at.FLOATING_COLUMNS),
+        aligned(nv, layout.WORK_COLUMNS),
         _rows(len(t.geom_ints), 3),
         _rows(MONITORS),
         np.zeros(WIDTH, dtype=np.int64),

@@ -19,7 +19,7 @@ from spatialops.simulation.batch.chunk import (
     asked_of,
     stay,
 )
-from spatialops.simulation.batch.eights import together
+from spatialops.simulation.batch.eights import alone
 from spatialops.simulation.batch.eights.eight import new_eight
 from spatialops.simulation.batch.eights.together import step_eight
 from spatialops.simulation.batch.readings import Readings
@@ -53,13 +53,13 @@ class EightChunk(Chunk):
         if work.wrenches.shape[1]:
             return super().run(work, readings, begin, resets=resets, frozen=frozen)
         asked = asked_of(self.which, frozen)
-        progress = np.zeros(together.PROGRESS, dtype=np.int64)
-        progress[together.BEGINS] = begin is Begin.BEGINS
+        progress = np.zeros(alone.PROGRESS, dtype=np.int64)
+        progress[alone.BEGINS] = begin is Begin.BEGINS
         helped: set[int] = set()
         failures: dict[int, Failure] = {}
         while (code := self._step_eight(progress, asked, work)) != at.DONE:
-            place = int(progress[together.PLACE])
-            step = int(progress[together.STEPS + place])
+            place = int(progress[alone.PLACE])
+            step = int(progress[alone.STEPS + place])
             if begin is Begin.BEGINS and place not in helped:
                 helped.add(place)  # the memory of what is solved outside is another's
                 self.environments[place].loop.stepping.external.begin()
@@ -73,9 +73,10 @@ class EightChunk(Chunk):
                     self.environments[place].begin(work.starts[e])
                 else:
                     asked[place] = -1
-                progress[together.STEPS + place] += 1
+                progress[alone.STAND + place] = alone.BETWEEN
+                progress[alone.STEPS + place] += 1
             else:
-                progress[together.STEPS + place] += code == at.FAULT
+                progress[alone.STEPS + place] += code == at.FAULT
         return failures
 
     def _step_eight(self, progress: IntArray, asked: IntArray, work: Work) -> int:

@@ -34,8 +34,11 @@ from spatialops.simulation.stepping.integrators.accelerations import (
 )
 from spatialops.simulation.stepping.integrators.midpoint import (
     LOOSEST,
+    LOOSEST_IN_CONTACT,
     MOST_CORRECTIONS,
     SHARE,
+    SHARE_OF_SQUARE,
+    TELLING,
     moved_by_round,
 )
 from spatialops.simulation.stepping.integrators.past import renew_differences, turn_linear
@@ -181,10 +184,12 @@ def settle_eight(e: Eight, s: float) -> None:
     v = row(e, of.V_E)
     dv = row(e, of.DV)
     v_m, new = row(e, of.V_M), row(e, of.NEXT)
+    guess = row(e, of.GUESS)
     moves = monitor[of.FREE]
     for rounds in range(MOST_CORRECTIONS + 1):
         for k in range(e.v.shape[0]):
-            v_m[k] = v[k] + 0.5 * dv[k]
+            v_m[k] = v[k] + 0.5 * (dv[k] + guess[k])
+        monitor[of.ROUNDS] = where(moves, float(rounds), monitor[of.ROUNDS])
         evaluate_eight(e, s, rounds == 0)
         for k in range(e.v.shape[0]):
             v_m[k] = dv[k]
@@ -223,22 +228,25 @@ def strays_eight(e: Eight, s: float, moves: Lanes) -> Lanes:
     old = row(e, of.V_M)
     moved, size, turned = moved_by_round(e.tree, lanes_of(e.work), v, dv, new, old)
     gain = s * (note_spin(e, moves) + turned)
-    return less(allowed_eight(e, s, size), gain * gain * moved)
+    return less(allowed_eight(e, s, size, gain), gain * gain * moved)
 
 
 @inlined
-def allowed_eight(e: Eight, s: float, size: Lanes) -> Lanes:
+def allowed_eight(e: Eight, s: float, size: Lanes, gain: Lanes) -> Lanes:
     """As `midpoint.allowed`."""
-    monitor, tau = lanes_of(e.monitor), lanes_of(e.tau)
+    monitor = lanes_of(e.monitor)
+    pushed = monitor[of.PUSHED]
     share = SHARE * s
     error = share * share * monitor[of.CURVATURE]
     least = e.settings[at.SETTLED] * e.settings[at.SETTLED] * size
     most = LOOSEST * LOOSEST * least
+    most = where(pushed, LOOSEST_IN_CONTACT * LOOSEST_IN_CONTACT * least, most)
+    square = SHARE_OF_SQUARE * gain * gain
+    young = where(pushed, less(monitor[of.PAST], float(TELLING)), 0.0)
+    error = where(young, square * square * size, error)
     within = where(less(most, error), most, error)
     within = where(less(within, least), least, within)
-    for k in range(e.v.shape[0]):
-        within = where(less(0.0, abs(tau[k])), least, within)
-    return within
+    return where(monitor[of.COMMANDED], least, within)
 
 
 @kernel

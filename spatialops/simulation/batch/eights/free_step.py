@@ -22,7 +22,7 @@ from spatialops.simulation.batch.eights import eight as of
 from spatialops.simulation.batch.eights.eight import Eight
 from spatialops.simulation.stepping.integrators.joint_forces import first_damped, fitted
 
-_LARGEST = 1e120  # what is not less, or NaN, may have an energy that is no number
+LARGEST = 1e120  # what is not less, or NaN, may have an energy that is no number
 _CLEAR = 1e-9  # rad or m: stops nearer to the margin than this are left to the loop
 
 
@@ -32,6 +32,13 @@ def begin_free_step(e: Eight) -> None:
     monitor = lanes_of(e.monitor)
     monitor[of.FREE] = monitor[of.INSIDE]
     monitor[of.FASTEST] = 0.0
+    monitor[of.PUSHED] = 0.0
+    guess, tau = lanes_of(e.vectors[of.GUESS]), lanes_of(e.tau)
+    commanded = 0.0
+    for k in range(e.v.shape[0]):
+        guess[k] = 0.0
+        commanded = where(less(0.0, abs(tau[k])), 1.0, commanded)
+    monitor[of.COMMANDED] = commanded
 
 
 @kernel
@@ -71,13 +78,18 @@ def note_spin(e: Eight, counts: Lanes) -> Lanes:
     """How fast the fastest link of each turns, by the velocities in `work`; kept if it counts."""
     monitor, work = lanes_of(e.monitor), lanes_of(e.work)
     most = -1.0
+    link = 0.0
     for k in range(e.tree.shape[0]):
         omega = vec3(work, k, layout.OMEGA)
         square = dot(omega, omega)
-        most = where(less(most, square), square, most)
+        faster = less(most, square)
+        link = where(faster, float(k), link)
+        most = where(faster, square, most)
     spin = root(where(less(most, 0.0), 0.0, most))
+    monitor[of.SPIN] = where(counts, spin, monitor[of.SPIN])
     faster = less(monitor[of.FASTEST], where(counts, spin, 0.0))
     monitor[of.FASTEST] = where(faster, spin, monitor[of.FASTEST])
+    monitor[of.LINK] = where(faster, link, monitor[of.LINK])
     return spin
 
 
@@ -105,9 +117,9 @@ def keep_finite(e: Eight, fastest: float) -> None:
     q_x, v_x = lanes_of(e.vectors[of.Q_X]), lanes_of(e.vectors[of.V_X])
     free = where(less(fastest, monitor[of.FASTEST]), 0.0, monitor[of.FREE])
     for i in range(e.q.shape[0]):
-        free = where(less(abs(q_x[i]), _LARGEST), free, 0.0)
+        free = where(less(abs(q_x[i]), LARGEST), free, 0.0)
     for k in range(e.v.shape[0]):
-        free = where(less(abs(v_x[k]), _LARGEST), free, 0.0)
+        free = where(less(abs(v_x[k]), LARGEST), free, 0.0)
         free = where(less(0.0, work[k, layout.D_INVERSE]), free, 0.0)
     monitor[of.FREE] = free
 

@@ -60,11 +60,17 @@ def step_watched(t: Tables, limits: Array) -> int:
 def one_step(t: Tables, limits: Array) -> int:
     """Begin a step, or go on with one that had to wait; FAULT where it is beyond a limit."""
     if t.control[at.STAGE] == at.BEGIN:
-        t.control[at.ROWS] = 0
-        t.control[at.CONTACT_ROWS] = 0
-        t.control[at.EVENT_ROWS] = 0
-        t.control[at.STEPS_LEFT] = 1
+        begin_one(t)
     return run_watched(t, limits)
+
+
+@merged
+def begin_one(t: Tables) -> None:
+    """Ask for one step, whose row is the only one of the record."""
+    t.control[at.ROWS] = 0
+    t.control[at.CONTACT_ROWS] = 0
+    t.control[at.EVENT_ROWS] = 0
+    t.control[at.STEPS_LEFT] = 1
 
 
 @merged

@@ -47,14 +47,20 @@ def smooth_step(t: Tables) -> int:
 
     Poses and velocities of the present state must be in `work`; those at Q_E, V_E are left there,
     with factors."""
-    t.vectors[at.DVC, : t.v.size] = 0.0
-    t.control[at.REPEATS] = 0
+    begin_smooth(t)
     if t.control[at.SCHEME] == at.MOREAU:
         return midpoint(t)
     copy_into(t.vectors[at.Q_E, : t.q.size], t.q)
     copy_into(t.vectors[at.V_E, : t.v.size], t.v)
     fastest_spin(t)
     return runge_kutta_step(t) if t.control[at.SCHEME] == at.RK4 else euler_step(t)
+
+
+@merged
+def begin_smooth(t: Tables) -> None:
+    """Contacts have done nothing yet."""
+    t.vectors[at.DVC, : t.v.size] = 0.0
+    t.control[at.REPEATS] = 0
 
 
 @stage

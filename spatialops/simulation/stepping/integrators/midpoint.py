@@ -71,7 +71,7 @@ LOOSEST_IN_CONTACT = 1e4
 SHARE_OF_SQUARE = 0.1  # of (h |w|)^2, where nothing tells the rule's error yet: order 2, too
 MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
-_TELLING = 3  # pieces whose accelerations tell the rule's error
+TELLING = 3  # pieces whose accelerations tell the rule's error
 _EASY = 3  # corrections after which the next piece may be longer again
 _SHORTEST = 1.0 / 64.0  # of the step
 _UNSETTLED = -1
@@ -166,7 +166,7 @@ def allowed(t: Tables, size: float, gain: float) -> float:
     most = LOOSEST * LOOSEST * least
     if pushed:
         most = LOOSEST_IN_CONTACT * LOOSEST_IN_CONTACT * least
-        if t.control[at.PAST] < _TELLING:
+        if t.control[at.PAST] < TELLING:
             square = SHARE_OF_SQUARE * gain * gain
             error = square * square * size
     return max(min(error, most), least)
@@ -215,7 +215,16 @@ def settle(t: Tables, first: bool) -> int:
 
 @merged
 def place_middle(t: Tables) -> bool:
-    """q_m, v there, and what the past foresees; whether lone bodies could be turned."""
+    """Links at q_m, v there, and what the past foresees; whether lone bodies could be turned."""
+    found = aim_middle(t)
+    poses_kernel(t.tree, t.links, t.vectors[at.Q_E, : t.q.size], t.work)
+    put_lone(t, t.vectors[at.SPUN, : t.v.size], t.vectors[at.DV, : t.v.size])
+    return found
+
+
+@merged
+def aim_middle(t: Tables) -> bool:
+    """The same before links are placed."""
     nq, nv = t.q.size, t.v.size
     s = t.monitor[at.PIECE]
     q_e, v_e = t.vectors[at.Q_E, :nq], t.vectors[at.V_E, :nv]
@@ -239,8 +248,6 @@ def place_middle(t: Tables) -> bool:
         turn_lone(t, guess, spun)
     if t.control[at.AIMED]:
         aim_lone(t, t.vectors[at.AIM, :nv], spun)
-    poses_kernel(t.tree, t.links, q_e, t.work)
-    put_lone(t, spun, dv)
     return found
 
 
@@ -250,9 +257,14 @@ def midpoint(t: Tables) -> int:
 
     Poses and velocities of the present state must be in `work`.
     """
-    v_e = t.vectors[at.V_E, : t.v.size]
     if has_floating(t):
         take_momenta(t)
+    return find_middle(t)
+
+
+@stage
+def find_middle(t: Tables) -> int:
+    """The same where momenta have been taken."""
     while True:
         found = place_middle(t)
         put_joint_forces(t)
@@ -267,14 +279,20 @@ def midpoint(t: Tables) -> int:
             break
         t.monitor[at.PIECE] *= 0.5
         t.monitor[at.LONGEST] = t.monitor[at.PIECE]
+    end_middle(t)
+    if t.pairs.shape[0] > 0:  # geoms are looked at with the velocities of V_E
+        velocities_kernel(t.tree, t.links, t.vectors[at.V_E, : t.v.size], t.work)
+    return OK
+
+
+@merged
+def end_middle(t: Tables) -> None:
+    """What follows from how the middle velocity of a piece was found."""
     if t.control[at.ROUNDS] <= _EASY:
         longer = min(2.0 * t.monitor[at.PIECE], t.settings[at.DT])
         t.monitor[at.LONGEST] = max(t.monitor[at.LONGEST], longer)
     if has_floating(t):
         expect_momenta(t)
-    if t.pairs.shape[0] > 0:  # geoms are looked at with the velocities of V_E
-        velocities_kernel(t.tree, t.links, v_e, t.work)
-    return OK
 
 
 @merged
