@@ -40,6 +40,7 @@ from spatialops.contact.newton.rows import (
     NewtonScratch,
     Problem,
     is_dense,
+    is_one_tree,
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_parts
@@ -56,7 +57,8 @@ _SWEEPS = np.array([0, 30, 20, 50, 200])
 # Of mechanisms the first is smaller: centres settle sooner along what hardly yields. Limp robots
 # take 0.85 to 0.95 of the time, with 1e-7 as long; more problems of walls stay unsolved with it.
 _FIRST_OF_MECHANISMS = 1e-6
-# Shares of few contacts may be so many times as large: a tenth fewer linear problems of robots.
+# Shares of one tree may be so many times as large: a tenth fewer linear problems of robots. Small
+# islands of walls gain nothing.
 _SHARE_OF_MECHANISMS = 10.0
 ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
@@ -202,7 +204,7 @@ def attempts(
     # r = share / W_ii of statuses. Eigenvalues of W are up to 3 m times its diagonal: with more
     # than 1 / (3 m) contacts that share a load go beyond sticking to sliding the other way.
     # From zero only the ratio of pressing and sliding counts.
-    wide = _SHARE_OF_MECHANISMS if is_dense(rows) else 1.0
+    wide = _SHARE_OF_MECHANISMS if is_one_tree(rows) else 1.0
     share = 1.0 if cold else min(wide / p.size, 1.0)
     first = _OF_MOMENTS if rows.owners.size > 0 else 0
     for k in range(first, min(first + last, _TERMS.size)):
@@ -254,7 +256,7 @@ def followed(
             p[i] = 0.0 if cold else scratch.vectors[at.START, i]
         count, residual = follow_path(problem, share, tolerance, p, scratch)
         total += count
-        if tolerance < residual <= _NEAR_END:
+        if tolerance < residual <= _NEAR_END and is_one_tree(problem.rows):
             count, residual = proximal_steps(
                 problem,
                 _TERMS[_PATHS_AFTER],

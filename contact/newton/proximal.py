@@ -34,6 +34,7 @@ from spatialops.contact.newton.rows import (
     Problem,
     is_dense,
     is_idle,
+    is_one_tree,
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
@@ -136,7 +137,8 @@ def proximal_steps(
             put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
             news = find_statuses(rows, eps, share, p, scratch)
             since = 0
-        if limits[2] and news == at.CHANGED and go_round(scratch, since):
+        looks_back = limits[2] and is_one_tree(rows)
+        if looks_back and news == at.CHANGED and go_round(scratch, since):
             break
         if news != at.REPEATED or eps != factored:
             count = gather_rows(rows, eps, scratch)

@@ -161,6 +161,12 @@ def is_dense(rows: ContactRows) -> bool:
 
 
 @inlined
+def is_one_tree(rows: ContactRows) -> bool:
+    """Whether contacts are those of a mechanism, and not of a pile of bodies."""
+    return rows.trees.size == 2
+
+
+@inlined
 def is_spread(rows: ContactRows) -> bool:
     """Whether a problem is small enough for its rows to be kept with their zeros."""
     if 3 * rows.friction.size > _MOST_ROWS or rows.trees[rows.trees.size - 1] > _MOST_COLUMNS:
