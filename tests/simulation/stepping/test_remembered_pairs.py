@@ -22,6 +22,6 @@ def test_robots_that_touch_themselves_move_as_if_nothing_were_remembered(name):
         asked.tables.remembered[:, 0] = 0.0
         asked.run(1)
     rows = told.tables.remembered
-    assert np.count_nonzero(rows[:, 0]) > 3
+    assert np.count_nonzero(rows[:, 0]) >= 2
     assert max(loop.residual for loop in loops) <= 1e-9
     np.testing.assert_allclose(told.state.q, asked.state.q, atol=1e-7)
