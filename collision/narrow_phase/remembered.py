@@ -33,7 +33,6 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision._layout import (
-    BOX,
     CAPSULE,
     GEOM_BOUND,
     GEOM_SHAPE,
@@ -41,7 +40,6 @@ from spatialops.collision._layout import (
     INFINITE,
     MESH,
     PLACE,
-    SPHERE,
     TURN,
 )
 from spatialops.collision.geom_tables import GeomTables
@@ -70,12 +68,21 @@ _OUT = 0.1  # of the error allowed, by which the origin's foot may lie out of a 
 def new_table(geom_ints: IntArray, pairs: IntArray) -> Array:
     """A table for the pairs of geoms that need one: a power of two of rows, or none."""
     kinds = geom_ints[pairs, GEOM_SHAPE]
-    convex = ((kinds != HALF_SPACE) & (kinds < MESH)).all(axis=1)
-    round_ones = np.isin(kinds, (SPHERE, CAPSULE)).all(axis=1)
-    with_box = (kinds == SPHERE).any(axis=1) & (kinds == BOX).any(axis=1)
-    count = int(np.count_nonzero(convex & ~round_ones & ~with_box))
+    turned = ((kinds > HALF_SPACE) & (kinds < MESH)).all(axis=1)
+    count = int(np.count_nonzero(turned & ~(kinds == CAPSULE).all(axis=1)))
     rows = min(1 << (count - 1).bit_length(), MOST) if count > 0 else 0
     return np.zeros((rows, COLUMNS))
+
+
+@inlined
+def may_remember(geom_ints: IntArray, places: Array, a: int, b: int) -> bool:
+    """Whether two shapes have turns to be measured in: spheres have none.
+
+    Nor does the last row of places count, which is no geom, but the triangle that is looked at.
+    """
+    if geom_ints[a, GEOM_SHAPE] <= HALF_SPACE or geom_ints[b, GEOM_SHAPE] <= HALF_SPACE:
+        return False
+    return b < places.shape[0] - 1
 
 
 @inlined

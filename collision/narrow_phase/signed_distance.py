@@ -30,6 +30,7 @@ from spatialops.collision.narrow_phase.remembered import (
     forget,
     keep_apart,
     keep_side,
+    may_remember,
     moved_since,
     row_of,
 )
@@ -101,8 +102,7 @@ def separation_of_cores(
     table = scratch.remembered
     size = min(floats[a, col.GEOM_BOUND], floats[b, col.GEOM_BOUND])
     enough = ENOUGH * size
-    # The last row is no geom, but the triangle that is looked at.
-    row = row_of(table, a, b) if b < places.shape[0] - 1 else -1
+    row = row_of(table, a, b) if may_remember(geoms.ints, places, a, b) else -1
     if row >= 0:
         moved = moved_since(table, row, geoms, places, a, b)
         if apart_by(table, row, moved) > far:

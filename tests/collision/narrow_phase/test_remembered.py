@@ -28,6 +28,8 @@ SHAPES = {
     "hulls": lambda rng: (random_hull(rng, 30), random_hull(rng, 60)),
     "cylinder and hull": lambda rng: (collision.Cylinder(0.4, 1.0), random_hull(rng, 20)),
     "capsule and box": lambda rng: (collision.Capsule(0.1, 0.8), collision.Box((0.6, 0.5, 0.7))),
+    "hull and sphere": lambda rng: (random_hull(rng, 20), collision.Sphere(0.3)),
+    "sphere and hull": lambda rng: (collision.Sphere(0.3), random_hull(rng, 20)),
     "ellipsoids": lambda rng: (
         collision.Ellipsoid((0.5, 0.4, 0.7)),
         collision.Ellipsoid((0.6, 0.5, 0.3)),
@@ -100,13 +102,15 @@ def test_what_moves_with_the_other_is_not_looked_for_again():
     np.testing.assert_array_equal(looks.with_memory.remembered, table)
 
 
-def test_what_was_apart_is_apart_until_it_may_have_come_near():
-    looks = Looks(*SHAPES["hulls"](np.random.default_rng(2)))
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_was_apart_is_apart_until_it_may_have_come_near(kind):
+    looks = Looks(*SHAPES[kind](np.random.default_rng(2)))
     (far, _), _ = looks.at((5.0, 0.0, 0.0), None, 0.1)
     assert far == BEYOND
     for x in np.linspace(5.0, 0.5, 40):
         (kept, anew), _ = looks.at((x, 0.0, 0.0), None, 0.1)
         assert (kept == BEYOND) == (anew == BEYOND)
+    assert anew < BEYOND
 
 
 def test_moves_are_bounds_of_what_points_of_b_do_in_the_axes_of_a():
@@ -160,11 +164,11 @@ def test_pairs_find_their_rows_and_take_those_of_others_when_none_is_free():
     assert not table[:, 0].any()
 
 
-def test_pairs_with_closed_forms_need_no_rows():
+def test_pairs_of_spheres_or_closed_forms_need_no_rows():
     kinds = [col.SPHERE, col.CAPSULE, col.BOX, col.HALF_SPACE, col.MESH, col.CYLINDER]
     ints = np.zeros((6, col.GEOM_INTS), dtype=np.int64)
     ints[:, col.GEOM_SHAPE] = kinds
-    assert len(new_table(ints, np.array([[0, 1], [0, 2], [1, 3], [5, 4]]))) == 0
-    assert len(new_table(ints, np.array([[0, 5]]))) == 1
+    assert len(new_table(ints, np.array([[0, 1], [0, 2], [1, 3], [5, 4], [0, 5], [1, 1]]))) == 0
+    assert len(new_table(ints, np.array([[2, 5]]))) == 1
     assert row_of(np.zeros((0, COLUMNS)), 0, 1) == -1
     assert len(new_table(ints, np.zeros((0, 2), dtype=np.int64))) == 0
