@@ -53,6 +53,7 @@ from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation.batch.batch import Batch
+from spatialops.simulation.batch.eights.smooth_part import aim, go_on, to_smooth_part
 from spatialops.simulation.batch.meeting import await_done
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.contact_solver import solve_here
@@ -330,9 +331,13 @@ def _parts(simulator: Simulator, whole: bool) -> list[list[Apart]]:
     roots: tuple[Callable[..., object], ...] = (advance, start, detect_contacts)
     for root in roots:
         expect_stages(root, _tables_of(simulator))
+    # Environments in contact that step side by side reach these, which one scene does not.
+    beside = list(map(part_of, (to_smooth_part, aim, go_on)))
+    for part in beside:
+        part.expect(_tables_of(simulator))
     first, *later = [list(map(part_of, functions)) for functions in _MET]
     made = [part for parts in (first, *later) for part in parts]
-    more = [part for part in below(*roots) if whole and part not in made]
+    more = [part for part in (*below(*roots), *beside) if whole and part not in made]
     return [first, more, *later]
 
 
