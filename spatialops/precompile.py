@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 import numba
 import numpy as np
@@ -15,7 +16,7 @@ from spatialops._compile.apart import Apart
 from spatialops._compile.beside import BESIDE, LOOP, LOOP_AND_PICTURES
 from spatialops._compile.kept_code import forget_unused, say_nothing
 from spatialops._compile.references import Reference
-from spatialops._compile.stage import below, expect_stages, part_of
+from spatialops._compile.stage import Stage, below, expect_stages, part_of
 from spatialops._marks import is_warm, leave_mark
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.contact.cone.fallback_methods import climb
@@ -332,7 +333,7 @@ def _parts(simulator: Simulator, whole: bool) -> list[list[Apart]]:
     for root in roots:
         expect_stages(root, _tables_of(simulator))
     # Environments in contact that step side by side reach these, which one scene does not.
-    beside = list(map(part_of, (to_smooth_part, aim, go_on)))
+    beside = [cast(Stage, part_of(function)) for function in (to_smooth_part, aim, go_on)]
     for part in beside:
         part.expect(_tables_of(simulator))
     first, *later = [list(map(part_of, functions)) for functions in _MET]
