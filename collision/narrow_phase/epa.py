@@ -32,7 +32,7 @@ _OFF_X = 0.6  # cosine against x below which a line has a good cross product wit
 _ON_LINE = 1e-12  # square of the sine below which a third point lies on the line of two
 _IN_PLANE = 1e-9  # of their line: a fourth point that is nearer lies in the plane of three
 _FLAT = 1e-3  # of GJK's simplex: height over a side, relative; what is flatter makes slivers
-_SLIVER = 1e-20  # m^2, twice the area below which a triangle has no normal
+SLIVER = 1e-20  # m^2, twice the area below which a triangle has no normal
 _SEEN = 1e-14  # m above its plane from which on a point sees a side
 _LEVEL = 1.0 - 1e-12  # cosine between sides of one face
 
@@ -102,20 +102,26 @@ def put_foot(
         if not (level or s == side):
             others = min(others, sides[s, OFFSET])
             continue
-        i, j = ints[s, 0], ints[s, 1]
-        k = ints[s, 2]
-        p, q = minus(vec3(points, i, W), foot), minus(vec3(points, j, W), foot)
-        r = minus(vec3(points, k, W), foot)
-        x, y, z = triangle_weights(p, q, r)
-        miss = plus_scaled(plus_scaled(scaled(x, p), y, q), z, r)
-        if dot(miss, miss) < least:
-            least = dot(miss, miss)
-            on_a = plus_scaled(scaled(x, vec3(points, i, ON_A)), y, vec3(points, j, ON_A))
-            put3(rows, 4, ON_A, plus_scaled(on_a, z, vec3(points, k, ON_A)))
+        miss, on_a = nearest_of_side(points, (ints[s, 0], ints[s, 1], ints[s, 2]), foot)
+        if miss < least:
+            least = miss
+            put3(rows, 4, ON_A, on_a)
             for c in range(3):
                 put3(rows, c, W, vec3(points, ints[s, c], W))
                 put3(rows, c, ON_A, vec3(points, ints[s, c], ON_A))
     rows[4, OTHERS] = others
+
+
+@inlined
+def nearest_of_side(points: Array, corners: tuple[int, int, int], foot: Vec3) -> tuple[float, Vec3]:
+    """Squared distance of the foot from a side, and the point of A that the nearest comes from."""
+    i, j, k = corners
+    p, q = minus(vec3(points, i, W), foot), minus(vec3(points, j, W), foot)
+    r = minus(vec3(points, k, W), foot)
+    x, y, z = triangle_weights(p, q, r)
+    miss = plus_scaled(plus_scaled(scaled(x, p), y, q), z, r)
+    on_a = plus_scaled(scaled(x, vec3(points, i, ON_A)), y, vec3(points, j, ON_A))
+    return dot(miss, miss), plus_scaled(on_a, z, vec3(points, k, ON_A))
 
 
 @inlined
@@ -181,7 +187,7 @@ def put_side(
         j, k = k, j
     put3(sides, row, NORMAL, normal)
     # A sliver is nobody's nearest side.
-    sides[row, OFFSET] = dot(normal, p) if length > _SLIVER else INFINITE
+    sides[row, OFFSET] = dot(normal, p) if length > SLIVER else INFINITE
     ints[row, 0] = i
     ints[row, 1] = j
     ints[row, 2] = k

@@ -25,7 +25,6 @@ from spatialops.algebra.vectors import (
     mat3,
     minus,
     plus,
-    plus_scaled,
     put3,
     rotate,
     rotate_back,
@@ -43,7 +42,8 @@ from spatialops.collision._layout import (
     TURN,
 )
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support, triangle_weights
+from spatialops.collision.narrow_phase.epa import SLIVER, nearest_of_side
+from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support
 
 # Columns of the table.
 _PAIR = 0  # 2: geoms, counted from one; 0: nothing is remembered
@@ -61,7 +61,6 @@ _TRIES = 4  # rows that a pair may have
 # multiplicative hashing (D. Knuth, *The Art of Computer Programming* 3, 6.4).
 _OF_PAIR, _SPREAD = 73, 40503
 _LEFT_OUT = 7
-_SLIVER = 1e-20  # m^2, twice the area below which a side has no normal
 _OUT = 0.1  # of the error allowed, by which the origin's foot may lie out of a side
 
 
@@ -95,25 +94,41 @@ def row_of(table: Array, a: int, b: int) -> int:
     free = -1
     for i in range(_TRIES):
         row = (first + i) & (rows - 1)
-        if table[row, _PAIR] == a + 1 and table[row, _PAIR + 1] == b + 1:
+        if is_of(table, row, a, b):
             return row
         if free < 0 and table[row, _PAIR] == 0.0:
             free = row
     return free if free >= 0 else first
 
 
+@inlined
+def is_of(table: Array, row: int, a: int, b: int) -> bool:
+    """Whether a row is that of a pair."""
+    return table[row, _PAIR] == a + 1 and table[row, _PAIR + 1] == b + 1
+
+
+@inlined
+def shift_of(places: Array, a: int, b: int) -> Vec3:
+    """Place of B in A's axes."""
+    line = minus(vec3(places, b, PLACE), vec3(places, a, PLACE))
+    return rotate_back(mat3(places, a, TURN), line)
+
+
+@inlined
+def turned_axis(places: Array, a: int, b: int, j: int) -> Vec3:
+    """Axis j of B in A's axes."""
+    return rotate_back(mat3(places, a, TURN), column_of(places, b, TURN, j))
+
+
 @kernel
 def moved_since(table: Array, row: int, geoms: GeomTables, places: Array, a: int, b: int) -> float:
     """A bound of how far points of B have moved in A's axes; INFINITE where nothing is known."""
-    if table[row, _PAIR] != a + 1 or table[row, _PAIR + 1] != b + 1:
+    if not is_of(table, row, a, b):
         return INFINITE
-    turn = mat3(places, a, TURN)
-    line = minus(vec3(places, b, PLACE), vec3(places, a, PLACE))
-    step = minus(rotate_back(turn, line), vec3(table, row, _SHIFT))
+    step = minus(shift_of(places, a, b), vec3(table, row, _SHIFT))
     turned = 0.0
     for j in range(3):
-        change = rotate_back(turn, column_of(places, b, TURN, j))
-        change = minus(change, vec3(table, row, _TURNED + 3 * j))
+        change = minus(turned_axis(places, a, b, j), vec3(table, row, _TURNED + 3 * j))
         turned += dot(change, change)
     return math.sqrt(dot(step, step)) + math.sqrt(turned) * geoms.floats[b, GEOM_BOUND]
 
@@ -128,11 +143,9 @@ def apart_by(table: Array, row: int, moved: float) -> float:
 def put_pair(table: Array, row: int, places: Array, a: int, b: int) -> None:
     """A pair where it stands now."""
     table[row, _PAIR], table[row, _PAIR + 1] = a + 1, b + 1
-    turn = mat3(places, a, TURN)
-    line = minus(vec3(places, b, PLACE), vec3(places, a, PLACE))
-    put3(table, row, _SHIFT, rotate_back(turn, line))
+    put3(table, row, _SHIFT, shift_of(places, a, b))
     for j in range(3):
-        put3(table, row, _TURNED + 3 * j, rotate_back(turn, column_of(places, b, TURN, j)))
+        put3(table, row, _TURNED + 3 * j, turned_axis(places, a, b, j))
 
 
 @kernel
@@ -195,25 +208,21 @@ def depth_of_side(
     r = vec3(rows, 2, W)
     across = cross(minus(q, p), minus(r, p))
     length = math.sqrt(dot(across, across))
-    if not length > _SLIVER:
+    if not length > SLIVER:
         return -INFINITE
     normal = scaled(1.0 / length, across)
     offset = dot(normal, p)
     depth = dot(normal, put_support(geoms, places, a, b, normal, rows, 3))
     foot = scaled(offset, normal)
-    p, q = minus(p, foot), minus(q, foot)
-    r = minus(r, foot)
-    x, y, z = triangle_weights(p, q, r)
-    miss = plus_scaled(plus_scaled(scaled(x, p), y, q), z, r)
-    if depth - offset > enough or dot(miss, miss) > (_OUT * enough) ** 2:
+    miss, on_a = nearest_of_side(rows, (0, 1, 2), foot)
+    if depth - offset > enough or miss > (_OUT * enough) ** 2:
         return -INFINITE
     if 2.0 * moved > enough:
-        within = inner_square(p, q, r)
+        within = inner_square(minus(p, foot), minus(q, foot), minus(r, foot))
         if not stays_nearest(depth, moved, table[row, _OTHERS] + enough, within):
             return -INFINITE
-    on_a = plus_scaled(scaled(x, vec3(rows, 0, ON_A)), y, vec3(rows, 1, ON_A))
     put3(rows, 4, W, normal)
-    put3(rows, 4, ON_A, plus_scaled(on_a, z, vec3(rows, 2, ON_A)))
+    put3(rows, 4, ON_A, on_a)
     return depth
 
 
@@ -252,4 +261,4 @@ def inner_square(p: Vec3, q: Vec3, r: Vec3) -> float:
 def line_square(p: Vec3, q: Vec3) -> float:
     """Squared distance of the origin from the line through two points."""
     across, along = cross(p, q), minus(q, p)
-    return dot(across, across) / max(dot(along, along), _SLIVER)
+    return dot(across, across) / max(dot(along, along), SLIVER)

@@ -159,6 +159,16 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
 
 
 @inlined
+def factor_statuses(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
+    """The linear problem of the present statuses, gathered and factored; how many unknowns."""
+    count = gather_rows(rows, eps, scratch)
+    factor_rows(rows, eps, count, scratch)
+    scratch.factored[at.TERM] = eps
+    scratch.factored[at.UNKNOWNS] = count
+    return count
+
+
+@inlined
 def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]

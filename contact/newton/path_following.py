@@ -22,8 +22,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     answer_factors,
     component,
-    factor_rows,
-    gather_rows,
+    factor_statuses,
     put_change,
 )
 from spatialops.contact.newton.proximal import refined, residual_at
@@ -163,10 +162,7 @@ def find_direction(rows: ContactRows, eps: float, scratch: NewtonScratch) -> Non
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     d, w = scratch.vectors[at.CHANGE], scratch.vectors[at.ANSWER]
     shift = scratch.vectors[at.SHIFT]
-    count = gather_rows(rows, eps, scratch)
-    factor_rows(rows, eps, count, scratch)
-    scratch.factored[at.TERM] = eps
-    scratch.factored[at.UNKNOWNS] = count
+    count = factor_statuses(rows, eps, scratch)
     for c in range(count):
         right[c] = -component(scratch, c, shift) * scratch.vectors[at.SHARE, c]
     answer_factors(rows, eps, count, scratch)

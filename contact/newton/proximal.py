@@ -17,8 +17,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
-    factor_rows,
-    gather_rows,
+    factor_statuses,
     solve_rows,
 )
 from spatialops.contact.newton.known_statuses import begin_statuses, go_round
@@ -141,10 +140,8 @@ def proximal_steps(
         if looks_back and news == at.CHANGED and go_round(scratch, since):
             break
         if news != at.REPEATED or eps != factored:
-            count = gather_rows(rows, eps, scratch)
-            factor_rows(rows, eps, count, scratch)
-            factored = scratch.factored[at.TERM] = eps
-            scratch.factored[at.UNKNOWNS] = count
+            count = factor_statuses(rows, eps, scratch)
+            factored = eps
         before = residual
         residual = newton_step(problem, eps, count, p, scratch)
         if residual < least or least != least:
