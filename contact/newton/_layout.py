@@ -76,7 +76,18 @@ VECTORS = 17
 TERM = 0  # proximal
 UNKNOWNS = 1  # how many; 0: none that are of statuses
 STATUSES = 2  # number of those that are looked for again, see `go_round`
-FACTORED = 3
+SUMMED = 3  # whether there is a sum for columns, of rows as they are
+FACTORED = 4
+
+# What a contact has in that sum.
+OF_NORMAL = 0  # share of its normal, and in gamma with it
+LIMIT_X = 1  # of friction at its limit along both tangents
+LIMIT_Y = 2
+OF_FIRST = 3  # shares of tangents that stick
+OF_SECOND = 4
+SIDE_X = 5  # and of both, along a side
+SIDE_Y = 6
+TERMS = 7
 
 # Tables of pairs, of the interior-point method.
 VALUE = 0

@@ -17,8 +17,6 @@ dy = G^T x; for piles always, tree by tree.
 
 from __future__ import annotations
 
-import math
-
 from spatialops._arrays import Array
 from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
@@ -32,6 +30,7 @@ from spatialops.contact.newton.dense.factors import (
     solves_for_columns,
     substitute_dense,
 )
+from spatialops.contact.newton.dense.sums import factor_sum
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
 from spatialops.contact.newton.rows import (
     ROWS,
@@ -42,8 +41,41 @@ from spatialops.contact.newton.rows import (
     is_dense,
     presser_of,
 )
-from spatialops.contact.newton.statuses import sliding
+from spatialops.contact.newton.statuses import share_of, sliding
 from spatialops.contact.rows import START, width_of
+
+
+@kernel
+def count_unknowns(rows: ContactRows, scratch: NewtonScratch) -> int:
+    """How many unknowns the present statuses have."""
+    count = 0
+    for i in range(rows.friction.size):
+        tangent = scratch.status[i, at.TANGENT]
+        both = tangent == at.STICKS and scratch.status[i, at.PARTS] & at.HAS_SECOND
+        count += 1 if scratch.status[i, at.NORMAL] == at.PRESSES else 0
+        count += 1 if tangent == at.STICKS or tangent == at.AT_SIDE else 0
+        count += 1 if both else 0
+    return count
+
+
+@kernel
+def name_unknowns(rows: ContactRows, eps: float, scratch: NewtonScratch) -> None:
+    """The unknowns of the present statuses, without their rows."""
+    count = 0
+    for i in range(rows.friction.size):
+        parts, tangent = scratch.status[i, at.PARTS], scratch.status[i, at.TANGENT]
+        if scratch.status[i, at.NORMAL] == at.PRESSES:
+            put_unknown(rows, scratch, i, at.PRESSING, eps, count)
+            count += 1
+        if tangent == at.STICKS:
+            put_unknown(rows, scratch, i, at.ALONG_FIRST, eps, count)
+            count += 1
+            if parts & at.HAS_SECOND:
+                put_unknown(rows, scratch, i, at.ALONG_SECOND, eps, count)
+                count += 1
+        elif tangent == at.AT_SIDE:
+            put_unknown(rows, scratch, i, at.ALONG_SIDE, eps, count)
+            count += 1
 
 
 @kernel
@@ -140,15 +172,6 @@ def put_unknown(
     return width, start
 
 
-@inlined
-def share_of(scratch: NewtonScratch, i: int, resistance: float, eps: float) -> float:
-    """What rows of contact i are taken times, where so much resists."""
-    w = scratch.friction[i, at.WEIGHT]
-    if resistance == 0.0 and w == 1.0:
-        return 1.0
-    return math.sqrt(eps / (eps * w + resistance))
-
-
 @kernel
 def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """Factors of R G^T + eps I, or of G^T R + eps I where that is smaller, and for piles."""
@@ -160,9 +183,14 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
 
 @inlined
 def factor_statuses(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
-    """The linear problem of the present statuses, gathered and factored; how many unknowns."""
-    count = gather_rows(rows, eps, scratch)
-    factor_rows(rows, eps, count, scratch)
+    """The linear problem of the present statuses, put together and factored; how many unknowns."""
+    count = count_unknowns(rows, scratch)
+    if is_dense(rows) and solves_for_columns(count, scratch.y.size):
+        name_unknowns(rows, eps, scratch)
+        factor_sum(rows, eps, count, scratch)
+    else:
+        gather_rows(rows, eps, scratch)
+        factor_rows(rows, eps, count, scratch)
     scratch.factored[at.TERM] = eps
     scratch.factored[at.UNKNOWNS] = count
     return count

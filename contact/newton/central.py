@@ -138,6 +138,7 @@ def central_impulses(
         residual = solved_again(rows, fastest, p, scratch)
         if residual <= aim.tolerance:
             return 1, residual
+    scratch.factored[at.SUMMED] = 0.0
     known = is_dense(rows) or analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     if not known:
         return 0, INFINITE

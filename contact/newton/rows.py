@@ -74,6 +74,9 @@ class DenseScratch(NamedTuple):
     line: Array  # (2, n + 8)
     order: IntArray  # (n,) of rows after pivoting
     span: IntArray  # (2, n / 8) where each register of the columns of `left` begins and ends
+    sums: Array  # (n, n), by columns, what of M is of contacts
+    summed: Array  # (m, TERMS) what each of them has in it
+    terms: Array  # (m, TERMS) and shall have
 
 
 class SpreadScratch(NamedTuple):
@@ -232,6 +235,8 @@ def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScrat
     b = a + n * n
     c = b + BATCH * n
     d = c + BATCH * n
+    e = d + 2 * (n + WIDTH)
+    f = e + n * n
     return DenseScratch(
         matrix(floats, a, n, n),
         matrix(floats, b, BATCH, n),
@@ -239,6 +244,9 @@ def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScrat
         matrix(floats, d, 2, n + WIDTH),
         ints[first:last],
         matrix(ints, last, 2, n // WIDTH),
+        matrix(floats, e, n, n),
+        matrix(floats, f, room.m, at.TERMS),
+        matrix(floats, f + at.TERMS * room.m, room.m, at.TERMS),
     )
 
 
@@ -275,7 +283,8 @@ def floats_of_rows(room: NewtonRoom) -> int:
 def floats_of_dense(room: NewtonRoom) -> int:
     """Numbers of a dense linear problem."""
     n = whole_registers(dense_size(room.m, room.widest))
-    return n * (n + 2 * BATCH) + 2 * (n + WIDTH)
+    of_sum = n * n + 2 * at.TERMS * room.m
+    return whole_registers(n * (n + 2 * BATCH) + 2 * (n + WIDTH) + of_sum)
 
 
 def newton_room(room: NewtonRoom) -> tuple[int, int]:

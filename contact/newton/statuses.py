@@ -306,6 +306,15 @@ def sliding(friction: Array, i: int) -> tuple[float, float, float]:
     return friction[i, at.ALONG_X], friction[i, at.ALONG_Y], friction[i, at.SIZE]
 
 
+@inlined
+def share_of(scratch: NewtonScratch, i: int, resistance: float, eps: float) -> float:
+    """What rows of contact i are taken times, where so much resists."""
+    w = scratch.friction[i, at.WEIGHT]
+    if resistance == 0.0 and w == 1.0:
+        return 1.0
+    return math.sqrt(eps / (eps * w + resistance))
+
+
 @kernel
 def put_on_pieces(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
     """Move impulses onto the pieces of their statuses: friction at its limit where it slides.

@@ -48,7 +48,7 @@ def factor_dense(rows: ContactRows, eps: float, count: int, scratch: NewtonScrat
         else:
             for c in range(0, count, WIDTH):
                 spread_columns(rows, scratch, c, count, (low, low + inner))
-        add_product(dense, n)
+        add_product(dense, dense.M, n)
     factor(dense, n)
 
 
@@ -63,10 +63,9 @@ def begin(dense: DenseScratch, n: int, eps: float) -> None:
 
 
 @kernel
-def add_product(dense: DenseScratch, n: int) -> None:
+def add_product(dense: DenseScratch, M: Array, n: int) -> None:
     """M += left^T right, eight rows at a time, where both have entries."""
-    M, span = dense.M, dense.span
-    left, right = dense.left, dense.right
+    left, right, span = dense.left, dense.right, dense.span
     for j in range(0, n, WIDTH):
         for i in range(0, n, WIDTH):
             a = load(M, i, j)

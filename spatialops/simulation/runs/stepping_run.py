@@ -91,8 +91,6 @@ class SteppingRunner:
             self._single = setup.stepping.tables()
         load_state(self._single, state, inputs.tau, 1)
         put_inputs(self._single, inputs, setup.options.dt)
-        if not _same(state, self._left):  # no forces of a step before
-            self._single.control[at.MEMORY_ROWS] = 0
         self.loops.begin(self._single)
         self._single.control[at.LOOKED] = 0
         t = self._single = setup.stepping.advance(self._single)

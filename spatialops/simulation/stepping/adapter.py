@@ -11,6 +11,7 @@ import spatialops._layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.collision.contact_set import ContactSet
+from spatialops.collision.narrow_phase.remembered import forget_all
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.delassus import velocity_change
 from spatialops.contact.problem import ContactProblem, Phase
@@ -154,11 +155,13 @@ def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
 def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     """Begin anew at a state, with so many steps to do.
 
-    The past is kept where it has led to this state.
+    The past, and what is remembered of contacts and pairs, is kept where it has led to this state.
     """
     here = t.monitor[at.TIME] == state.time and (t.q == state.q).all() and (t.v == state.v).all()
     if not here:
         without_past(t)
+        forget_all(t.remembered)
+        t.control[at.MEMORY_ROWS] = 0
     kept = t.monitor[at.LENGTHS_BEFORE :].copy()
     t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
