@@ -106,7 +106,7 @@ class Aim(NamedTuple):
     warm: bool  # whether it begins with the impulses given, else with none
     tolerance: float  # residual
     attempts: int  # from one start at most
-    again: bool  # whether the problem before was this one, but for small changes
+    again: bool  # whether the problem before was of the same rows, and nearly this one
     more: bool  # or but for some contacts more
 
 
@@ -134,16 +134,16 @@ def central_impulses(
     statuses, however far off these few are.
     """
     if aim.again and is_dense(rows) and scratch.factored[at.UNKNOWNS] > 0.0:
-        spread_out(rows, scratch)
         residual = solved_again(rows, fastest, p, scratch)
         if residual <= aim.tolerance:
             return 1, residual
-    scratch.factored[at.SUMMED] = 0.0
+    else:
+        scratch.factored[at.SUMMED] = 0.0
+        spread_out(rows, scratch)
     known = is_dense(rows) or analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     if not known:
         return 0, INFINITE
     s = find_parts(rows, scratch)
-    spread_out(rows, scratch)
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
     inside = aim.attempts > BEFORE_INSIDE and has_inside(rows)

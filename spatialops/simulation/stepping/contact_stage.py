@@ -65,6 +65,9 @@ _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
 # W_nn relative to the tangential compliance of a contact, at most of one at a dead centre, and of
 # one that is there in a deep overlap.
 _LOCKED, _LOCKED_DEEP = 1e-6, 1e-4
+# Cosine of a turn, by 1e-2, that leaves a tangent what it was: friction has a part as large across
+# the slip, where the slip is so little that what contacts answer beside what was foreseen turns it.
+_SAME_TANGENT = 1.0 - 0.5e-4
 
 
 @merged
@@ -158,7 +161,7 @@ def drop_locked(t: Tables) -> bool:
     if kept < m:
         t.control[at.ACTING] = kept
         t.control[at.MOMENTS] = 0
-        t.control[at.TURNED] = 0
+        t.control[at.AS_BEFORE] = 0
         put_kept_rows(t)
     return kept < m
 
@@ -211,7 +214,7 @@ def state_problem(t: Tables) -> None:
     """The problem of the contacts that were taken, with the velocities that DV gives them."""
     t.control[at.ACTING] -= t.control[at.MOMENTS]
     t.control[at.MOMENTS] = 0
-    t.control[at.TURNED] = 0
+    t.control[at.AS_BEFORE] = 0
     put_speeds(t)
     if has_moments(t):
         add_moments(t)
@@ -227,7 +230,8 @@ def state_problem(t: Tables) -> None:
 def state_again(t: Tables) -> None:
     """The problem of the same contacts at the same place, with other velocities.
 
-    Its rows are those at hand, whose tangents turn with the slip.
+    Its rows are those at hand. Their tangents turn with the slip, all of them, where any has turned
+    by more than hardly: else they stay, and what is known of the rows.
     """
     if t.control[at.HOLDS] == 1 or t.control[at.MOMENTS] > 0:
         state_problem(t)
@@ -236,12 +240,41 @@ def state_again(t: Tables) -> None:
     before = matrix(t.impulses, 0, m, 3)  # tangents, where the answer will be
     for i in range(m):
         put3(before, i, 0, vec3(t.floats, i, col.TANGENT))
-    put_speeds(t)
+    frame_freely(t)
+    turned = False
     for i in range(m):
-        if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
+        turned = turned or has_turned(t, i, vec3(before, i, 0))
+    for i in range(m):
+        if t.ints[i, col.CONTACT_FEATURE_A] < 0:
+            continue
+        if turned:
             turn_rows(t, i, vec3(before, i, 0))
-    t.control[at.TURNED] = 1
+        else:
+            turn_back(t, i, vec3(before, i, 0))
+    t.control[at.AS_BEFORE] = 0 if turned else 1
+    complete_speeds(t)
     leave_out(t)
+
+
+@inlined
+def has_turned(t: Tables, i: int, before: Vec3) -> bool:
+    """Whether the first tangent of contact i is another than before."""
+    if t.ints[i, col.CONTACT_FEATURE_A] < 0:
+        return False
+    return not dot(before, vec3(t.floats, i, col.TANGENT)) > _SAME_TANGENT
+
+
+@inlined
+def turn_back(t: Tables, i: int, before: Vec3) -> None:
+    """Tangents of contact i as before, and velocities along them."""
+    first = vec3(t.floats, i, col.TANGENT)
+    second = cross(vec3(t.floats, i, col.NORMAL), before)
+    c, s = dot(before, first), dot(second, first)
+    along, across = t.u[3 * i + 1], t.u[3 * i + 2]
+    put3(t.floats, i, col.TANGENT, before)
+    put3(t.floats, i, col.SECOND, second)
+    t.u[3 * i + 1] = t.floats[i, col.APPROACH + 1] = c * along - s * across
+    t.u[3 * i + 2] = t.floats[i, col.APPROACH + 2] = s * along + c * across
 
 
 @inlined
@@ -263,6 +296,13 @@ def turn_rows(t: Tables, i: int, before: Vec3) -> None:
 
 @inlined
 def put_speeds(t: Tables) -> None:
+    """Velocities of the acting contacts that DV gives them, and what gaps and drifts add."""
+    frame_freely(t)
+    complete_speeds(t)
+
+
+@inlined
+def frame_freely(t: Tables) -> None:
     """Velocities of the acting contacts that DV gives them, along frames that follow their slip."""
     nv = t.v.size
     v_free = t.vectors[at.V_X, :nv]
@@ -272,7 +312,6 @@ def put_speeds(t: Tables) -> None:
     if has_joints(t):
         put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
     frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
-    complete_speeds(t)
 
 
 @inlined
