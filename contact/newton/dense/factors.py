@@ -65,7 +65,8 @@ def begin(dense: DenseScratch, n: int, eps: float) -> None:
 @kernel
 def add_product(dense: DenseScratch, M: Array, n: int) -> None:
     """M += left^T right, eight rows at a time, where both have entries."""
-    left, right, span = dense.left, dense.right, dense.span
+    left, right = dense.left, dense.right
+    span = dense.span
     for j in range(0, n, WIDTH):
         for i in range(0, n, WIDTH):
             a = load(M, i, j)

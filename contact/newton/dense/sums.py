@@ -147,65 +147,49 @@ def put_lines(
     rows: ContactRows, scratch: NewtonScratch, i: int, terms: Array, sign: float, count: int
 ) -> int:
     """Lines of the terms of contact i, behind so many: rho, of this sign, and gamma."""
-    share = terms[i, at.OF_NORMAL]
+    dense, share = scratch.dense, terms[i, at.OF_NORMAL]
     if share != 0.0:
         own = 0.0 if is_moment(rows, i) else share
-        put_line(rows, scratch.dense.left, count, presser_of(rows, i), (sign * share, 0.0, 0.0))
         gamma = (own, terms[i, at.LIMIT_X], terms[i, at.LIMIT_Y])
-        put_line(rows, scratch.dense.right, count, i, gamma)
-        count = note_line(rows, scratch.dense, i, count)
-    for k in range(2):
-        share = terms[i, at.OF_FIRST + k]
-        if share != 0.0:
-            x, y = (share, 0.0) if k == 0 else (0.0, share)
-            count = put_tangent(rows, scratch.dense, i, sign, (x, y), count)
+        count = put_line(rows, dense, i, (sign * share, 0.0, 0.0), gamma, count)
+    share = terms[i, at.OF_FIRST]
+    if share != 0.0:
+        count = put_line(rows, dense, i, (0.0, sign * share, 0.0), (0.0, share, 0.0), count)
+    share = terms[i, at.OF_SECOND]
+    if share != 0.0:
+        count = put_line(rows, dense, i, (0.0, 0.0, sign * share), (0.0, 0.0, share), count)
     x, y = terms[i, at.SIDE_X], terms[i, at.SIDE_Y]
     if x != 0.0 or y != 0.0:
-        count = put_tangent(rows, scratch.dense, i, sign, (x, y), count)
+        count = put_line(rows, dense, i, (0.0, sign * x, sign * y), (0.0, x, y), count)
     return count
 
 
 @inlined
-def put_tangent(
-    rows: ContactRows,
-    dense: DenseScratch,
-    i: int,
-    sign: float,
-    along: tuple[float, float],
-    count: int,
+def put_line(
+    rows: ContactRows, dense: DenseScratch, i: int, rho: _Parts, gamma: _Parts, place: int
 ) -> int:
-    """The line of a tangent of contact i, whose rho and gamma are the same."""
-    x, y = along
-    put_line(rows, dense.left, count, i, (0.0, sign * x, sign * y))
-    put_line(rows, dense.right, count, i, (0.0, x, y))
-    return note_line(rows, dense, i, count)
-
-
-@inlined
-def put_line(rows: ContactRows, table: Array, place: int, i: int, parts: _Parts) -> None:
-    """A sum of the three rows of contact i as a line over all columns."""
-    x, y, z = parts
-    places, entries, line = rows.L.places, rows.L.entries, table[place]
-    width, at_entry = width_of(places, i), places[i, START]
+    """Sums of the rows of contact i, of its presser's normal in rho; the place behind them."""
+    places, entries = rows.L.places, rows.L.entries
+    left, right = dense.left[place], dense.right[place]
+    width = width_of(places, i)
+    start, pressing = places[i, START], places[presser_of(rows, i), START]
     for k in range(0, rows.trees[rows.trees.size - 1], WIDTH):
-        store(table, place, k, zeros())
+        store(dense.left, place, k, zeros())
+        store(dense.right, place, k, zeros())
     for side in range(2):
         first, size = places[i, FIRST_A + 2 * side], places[i, COUNT_A + 2 * side]
         for k in range(0, size, WIDTH):
             few = size - k
-            row = x * load_first(entries, at_entry + k, few)
-            row = row + y * load_first(entries, at_entry + width + k, few)
-            row = row + z * load_first(entries, at_entry + 2 * width + k, few)
-            store_first(line, first + k, few, row)
-        at_entry += size
-
-
-@inlined
-def note_line(rows: ContactRows, dense: DenseScratch, i: int, place: int) -> int:
-    """Let registers that contact i reaches take in a line; the place behind it."""
-    places = rows.L.places
-    for side in range(2):
-        first, size = places[i, FIRST_A + 2 * side], places[i, COUNT_A + 2 * side]
+            along = load_first(entries, start + width + k, few)
+            across = load_first(entries, start + 2 * width + k, few)
+            sideways = rho[1] * along + rho[2] * across
+            normal = rho[0] * load_first(entries, pressing + k, few)
+            store_first(left, first + k, few, normal + sideways)
+            normal = gamma[0] * load_first(entries, start + k, few)
+            sideways = gamma[1] * along + gamma[2] * across
+            store_first(right, first + k, few, normal + sideways)
+        start += size
+        pressing += size
         for b in range(first // WIDTH, whole_registers(first + size) // WIDTH if size > 0 else 0):
             extend(dense, b, place, place + 1)
     return place + 1
