@@ -23,7 +23,12 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
 from spatialops.contact.newton.interior_point import has_inside, interior_impulses
-from spatialops.contact.newton.path_following import can_be_followed, follow_path
+from spatialops.contact.newton.path_following import (
+    CHANGES,
+    LAST_CHANGES,
+    can_be_followed,
+    follow_path,
+)
 from spatialops.contact.newton.proximal import (
     kept_if_as_good,
     proximal_steps,
@@ -84,8 +89,8 @@ _FAR = 0.1
 # From where the interior-point method ends statuses are right but for a few. Of piles a large term
 # takes as long as a way of its own, which leads to an answer more often: it comes last.
 _PILES, _MECHANISMS = 0, 1
-_INSIDE_WAYS = np.array([[0, 1, 2, 2, 1], [0, 0, 1, 1, -1]])
-_INSIDE_TERM = np.array([[0, 0, 0, 1, 1], [0, 1, 0, 1, -1]])
+_INSIDE_WAYS = np.array([[0, 1, 2, 2, 1], [0, 0, 1, 1, 2]])
+_INSIDE_TERM = np.array([[0, 0, 0, 1, 1], [0, 1, 0, 1, 0]])
 _INSIDE_TERMS = np.array([1e-3, 3e-2])
 _INSIDE_IN_ALL = np.array([40, 200])
 _INSIDE_ABOUT_ONE = np.array([25, 50])
@@ -152,11 +157,11 @@ def central_impulses(
         few = BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
     if aim.warm and (aim.more or not (inside and begins_far(problem, scratch))):
-        total, residual = attempts(problem, aim, (few, False), p, scratch)
+        total, residual = attempts(problem, aim, (few, CHANGES, False), p, scratch)
         if residual <= aim.tolerance:
             return total, kept_if_as_good(problem, aim.tolerance, residual, p, scratch)
     if few == aim.attempts or not aim.warm:
-        count, residual = attempts(problem, aim, (few, True), p, scratch)
+        count, residual = attempts(problem, aim, (few, CHANGES, True), p, scratch)
         total += count
     if inside and not residual <= aim.tolerance:
         kept = scratch.vectors[at.KEPT]
@@ -170,7 +175,8 @@ def central_impulses(
         least = residual
         for cold in range(2 if is_dense(rows) else 0):
             if not residual <= aim.tolerance:
-                count, residual = attempts(problem, aim, (aim.attempts, cold == 1), p, scratch)
+                which = aim.attempts, LAST_CHANGES, cold == 1
+                count, residual = attempts(problem, aim, which, p, scratch)
                 total += count
         if not residual < least:
             copy_into(p, kept)
@@ -190,13 +196,13 @@ def begins_far(problem: Problem, scratch: NewtonScratch) -> bool:
 def attempts(
     problem: Problem,
     aim: Aim,
-    which: tuple[int, bool],
+    which: tuple[int, int, bool],
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
-    """So many attempts, from zero or from START, until one has an answer."""
+    """So many attempts, from START or from zero, until one has an answer; paths of so many changes."""
     rows = problem.rows
-    last, cold = which
+    last, changes, cold = which
     total, residual = 0, INFINITE
     longer = math.sqrt(rows.trees.size - 1)
     if (last == FIRST_ATTEMPT and not cold) or rows.owners.size > 0:
@@ -226,7 +232,9 @@ def attempts(
         )
         total += count
         if k == _PATHS_AFTER and aim.tolerance < residual and can_be_followed(rows):
-            count, residual = followed(problem, aim.tolerance, (cold, share), residual, p, scratch)
+            count, residual = followed(
+                problem, aim.tolerance, (cold, share, changes), residual, p, scratch
+            )
             total += count
         if residual <= aim.tolerance:
             break
@@ -237,7 +245,7 @@ def attempts(
 def followed(
     problem: Problem,
     tolerance: float,
-    begun: tuple[bool, float],
+    begun: tuple[bool, float, int],
     least: float,
     p: Array,
     scratch: NewtonScratch,
@@ -248,31 +256,45 @@ def followed(
     forces that a path keeps, of a robot that lands 14 times the shortest. Where none ends at an
     answer p stays what it is.
     """
-    cold, share = begun
+    cold, share, changes = begun
     best = scratch.vectors[at.KEPT_PATH]
     copy_into(best, p)
     total = 0
     for anew in range(1 if cold else 0, 2):
         for i in range(p.size if anew == 1 else 0):
             p[i] = 0.0 if cold else scratch.vectors[at.START, i]
-        count, residual = follow_path(problem, share, tolerance, p, scratch)
+        count, residual = from_path(problem, tolerance, share, changes, p, scratch)
         total += count
-        if tolerance < residual <= _NEAR_END and is_one_tree(problem.rows):
-            count, residual = proximal_steps(
-                problem,
-                _TERMS[_PATHS_AFTER],
-                share,
-                (_FROM_END, _FROM_END, False),
-                False,
-                tolerance,
-                p,
-                scratch,
-            )
-            total += count
         if residual <= tolerance:
             return total, residual
     copy_into(p, best)
     return total, least
+
+
+@kernel
+def from_path(
+    problem: Problem,
+    tolerance: float,
+    share: float,
+    changes: int,
+    p: Array,
+    scratch: NewtonScratch,
+) -> tuple[int, float]:
+    """The path of so many changes from p, and proximal steps from where it all but ends."""
+    total, residual = follow_path(problem, share, tolerance, changes, p, scratch)
+    if tolerance < residual <= _NEAR_END and is_one_tree(problem.rows):
+        count, residual = proximal_steps(
+            problem,
+            _TERMS[_PATHS_AFTER],
+            share,
+            (_FROM_END, _FROM_END, False),
+            False,
+            tolerance,
+            p,
+            scratch,
+        )
+        total += count
+    return total, residual
 
 
 @late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
@@ -299,7 +321,7 @@ def from_inside(
             total += interior_impulses(rows, problem.s, problem.scale, way, p, scratch)
             copy_into(start, p)
         copy_into(p, start)
-        limits = (_INSIDE_IN_ALL[term], _INSIDE_ABOUT_ONE[term], False)
+        limits = (_INSIDE_IN_ALL[term], _INSIDE_ABOUT_ONE[term], is_one_tree(rows))
         count, residual = proximal_steps(
             problem,
             _INSIDE_TERMS[term],
@@ -311,6 +333,9 @@ def from_inside(
             scratch,
         )
         total += count
+        if aim.tolerance < residual and kind == _MECHANISMS and term == 0 and can_be_followed(rows):
+            count, residual = from_path(problem, aim.tolerance, 1.0, CHANGES, p, scratch)
+            total += count
         if residual <= aim.tolerance:
             return total, residual
         if residual < least:
