@@ -89,6 +89,8 @@ def clip_by(
 ) -> int:
     """Clip by one edge: what lies inside stays, with the points where the outline crosses it."""
     subject, names = outline
+    if is_inside(subject, count, p, inward, tolerance):
+        return count
     spare, spare_names = room
     kept, closed = 0, count > 2
     for i in range(count):
@@ -117,6 +119,15 @@ def clip_by(
         for j in range(3):
             names[i, j] = spare_names[i, j]
     return kept
+
+
+@inlined
+def is_inside(points: Array, count: int, p: Vec3, inward: Vec3, tolerance: float) -> bool:
+    """Whether all of these points are on the inner side of an edge through p."""
+    inside = True
+    for i in range(count):
+        inside = inside and dot(minus(vec3(points, i, 0), p), inward) + tolerance >= 0.0
+    return inside
 
 
 @kernel

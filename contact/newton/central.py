@@ -21,13 +21,14 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import analyse
+from spatialops.contact.newton.from_inside import NEARLY, from_inside, shaken
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
-from spatialops.contact.newton.interior_point import has_inside, interior_impulses
+from spatialops.contact.newton.interior_point import has_inside
 from spatialops.contact.newton.path_following import (
     CHANGES,
     LAST_CHANGES,
     can_be_followed,
-    follow_path,
+    from_path,
 )
 from spatialops.contact.newton.proximal import (
     kept_if_as_good,
@@ -68,9 +69,6 @@ _SHARE_OF_MECHANISMS = 10.0
 ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
 _PATHS_AFTER = 1  # the second: what it leaves of most problems is near an answer
-# Where a path ends with so small a residual proximal steps, so many at most, come to an answer: of
-# problems of robots that lie on 20 to 40 points a third of those that went inside before.
-_NEAR_END, _FROM_END = 1e-5, 12
 # Of 93 problems of two robots that settle, which the first does not solve, the second solves 80,
 # those behind it 9 more in up to 250 iterations; from the inside 89 are solved, in 20 to 80.
 BEFORE_INSIDE = 2
@@ -83,26 +81,10 @@ _OF_MOMENTS = 1
 _OF_CONES = 3.0
 # From the impulses of a step before piles do not, where the interior-point method comes next.
 _OF_PILES = 1.0
-# Residual of the impulses of a step before above which a pile's statuses are others: of 341 such
-# problems of a heap Newton's method solved 25, in 8 steps, and of those below four in five.
-_FAR = 0.1
-# From where the interior-point method ends statuses are right but for a few. Of piles a large term
-# takes as long as a way of its own, which leads to an answer more often: it comes last.
-_PILES, _MECHANISMS = 0, 1
-_INSIDE_WAYS = np.array([[0, 1, 2, 2, 1], [0, 0, 1, 1, 2]])
-_INSIDE_TERM = np.array([[0, 0, 0, 1, 1], [0, 1, 0, 1, 0]])
-_INSIDE_TERMS = np.array([1e-3, 3e-2])
-_INSIDE_IN_ALL = np.array([40, 200])
-_INSIDE_ABOUT_ONE = np.array([25, 50])
-
-# What is nearly solved, bodies that all but jam and creep at 1e-8 m/s, is shaken: sweeps move
-# forces that no proximal step reaches, proximal steps make them exact. Of three problems of 740
-# contacts that nothing else solves, two come below 1e-9 so.
-_NEARLY = 1e-5  # residual
-_SHAKES = 4  # what comes to an answer does so in two
-_SHAKING = 300  # sweeps
-_SHAKEN_TERMS = np.array([3e-2, 1e-3])
-_SHAKEN_IN_ALL, _SHAKEN_ABOUT_ONE = 300, 60
+# Residual of the impulses of a step before above which a pile's statuses are others: of 250 such
+# problems of a heap of boxes Newton's method solves two, of 98 of a wall that falls 26, half of
+# them next to this; of what is nearer three in four of the wall.
+_FAR = 0.01
 
 
 class Aim(NamedTuple):
@@ -166,10 +148,10 @@ def central_impulses(
     if inside and not residual <= aim.tolerance:
         kept = scratch.vectors[at.KEPT]
         copy_into(kept, p)
-        count, residual = from_inside(problem, aim, residual, p, scratch)
+        count, residual = from_inside(problem, aim.tolerance, residual, p, scratch)
         total += count
-        if aim.tolerance < residual <= _NEARLY:
-            count, residual = shaken(problem, aim, residual, p, scratch)
+        if aim.tolerance < residual <= NEARLY:
+            count, residual = shaken(problem, aim.tolerance, residual, p, scratch)
             total += count
         copy_into(kept, p)
         least = residual
@@ -267,110 +249,6 @@ def followed(
         total += count
         if residual <= tolerance:
             return total, residual
-    copy_into(p, best)
-    return total, least
-
-
-@kernel
-def from_path(
-    problem: Problem,
-    tolerance: float,
-    share: float,
-    changes: int,
-    p: Array,
-    scratch: NewtonScratch,
-) -> tuple[int, float]:
-    """The path of so many changes from p, and proximal steps from where it all but ends."""
-    total, residual = follow_path(problem, share, tolerance, changes, p, scratch)
-    if tolerance < residual <= _NEAR_END and is_one_tree(problem.rows):
-        count, residual = proximal_steps(
-            problem,
-            _TERMS[_PATHS_AFTER],
-            share,
-            (_FROM_END, _FROM_END, False),
-            False,
-            tolerance,
-            p,
-            scratch,
-        )
-        total += count
-    return total, residual
-
-
-@late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
-def from_inside(
-    problem: Problem, aim: Aim, least: float, p: Array, scratch: NewtonScratch
-) -> tuple[int, float]:
-    """The interior-point method from zero, and proximal steps from where it ends.
-
-    Where it finds no answer p is the best of what it found and of KEPT, whose residual is `least`.
-    """
-    rows = problem.rows
-    start, kept = scratch.vectors[at.START], scratch.vectors[at.KEPT]
-    total = 0
-    kind = _MECHANISMS if is_dense(rows) else _PILES
-    before = -1
-    for k in range(_INSIDE_WAYS.shape[1]):
-        way, term = _INSIDE_WAYS[kind, k], _INSIDE_TERM[kind, k]
-        if way < 0:
-            break
-        if way != before:
-            before = way
-            for i in range(p.size):
-                p[i] = 0.0
-            total += interior_impulses(rows, problem.s, problem.scale, way, p, scratch)
-            copy_into(start, p)
-        copy_into(p, start)
-        limits = (_INSIDE_IN_ALL[term], _INSIDE_ABOUT_ONE[term], is_one_tree(rows))
-        count, residual = proximal_steps(
-            problem,
-            _INSIDE_TERMS[term],
-            1.0,
-            limits,
-            False,
-            aim.tolerance,
-            p,
-            scratch,
-        )
-        total += count
-        if aim.tolerance < residual and kind == _MECHANISMS and term == 0 and can_be_followed(rows):
-            count, residual = from_path(problem, aim.tolerance, 1.0, CHANGES, p, scratch)
-            total += count
-        if residual <= aim.tolerance:
-            return total, residual
-        if residual < least:
-            least = residual
-            copy_into(kept, p)
-    copy_into(p, kept)
-    return total, least
-
-
-@late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
-def shaken(
-    problem: Problem, aim: Aim, residual: float, p: Array, scratch: NewtonScratch
-) -> tuple[int, float]:
-    """Sweeps of Gauss and Seidel's method and proximal steps in turns, from p of this residual."""
-    least, total = residual, 0
-    best = scratch.vectors[at.START]
-    copy_into(best, p)
-    for k in range(_SHAKES):
-        sweep_contacts(problem.rows, _SHAKING, p, scratch)
-        count, residual = proximal_steps(
-            problem,
-            _SHAKEN_TERMS[k % _SHAKEN_TERMS.size],
-            1.0 / p.size,
-            (_SHAKEN_IN_ALL, _SHAKEN_ABOUT_ONE, False),
-            False,
-            aim.tolerance,
-            p,
-            scratch,
-        )
-        total += count
-        if residual < least:
-            least = residual
-            copy_into(best, p)
-        if least <= aim.tolerance:
-            break
     copy_into(p, best)
     return total, least
 

@@ -98,6 +98,14 @@ def test_few_contacts_of_long_trees_are_one_problem(rng):
     assert residual <= TOLERANCE
 
 
+@pytest.mark.parametrize(
+    ("widths", "dense"),
+    [([6] * 4, True), ([6] * 5, False), ([12, 6, 6, 6], True), ([60, 6], False)],
+)
+def test_free_bodies_are_eliminated_one_by_one_from_five_on(rng, widths, dense):
+    assert is_dense(pile(rng, widths, 40)) == dense
+
+
 def tower(n, push):
     """A tower of boxes as rows: of unit mass and inertia, every corner a contact."""
     trees = 6 * np.arange(n + 1)
