@@ -20,6 +20,7 @@ from spatialops.contact.newton.active_rows import (
     factor_statuses,
     solve_rows,
 )
+from spatialops.contact.newton.independent import are_apart, factor_independent
 from spatialops.contact.newton.known_statuses import begin_statuses, go_round
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding, speed_scale
@@ -95,6 +96,7 @@ def proximal_steps(
     factored = 0.0
     least_term = _LEAST * problem.s
     before = held = INFINITE
+    apart = limits[2] and are_apart(rows, scratch)
     for iteration in range(limits[0]):
         if iteration > 0 and residual <= tolerance and not limits[2]:
             residual = refined(problem, eps, count, residual, p, scratch)
@@ -140,7 +142,12 @@ def proximal_steps(
         if looks_back and news == at.CHANGED and go_round(scratch, since):
             break
         if news != at.REPEATED or eps != factored:
-            count = factor_statuses(rows, eps, scratch)
+            if apart:
+                eps = factor_independent(rows, problem.s, term * problem.s, scratch)
+                apart = eps < term * problem.s
+            else:
+                factor_statuses(rows, eps, scratch)
+            count = int(scratch.factored[at.UNKNOWNS])
             factored = eps
         before = residual
         residual = newton_step(problem, eps, count, p, scratch)

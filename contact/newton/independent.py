@@ -1,0 +1,65 @@
+"""Unknowns that are independent: what they are needs no proximal term, and no refining.
+
+The term is there for rows that imply one another, of which impulses are not unique. A robot that
+stands on its feet has none, and one refinement of the answer takes a third of what it is found in.
+"""
+
+from __future__ import annotations
+
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.active_rows import factor_rows, factor_statuses
+from spatialops.contact.newton.rows import ContactRows, DenseScratch, NewtonScratch, is_dense
+from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B
+
+_ROUNDING = 2.0**-52  # of s, in the term's place: resistances and weights are measured by it
+# Pivot, of s. With a term of 1e-6 what is smaller is hardly found by refining either.
+_DEPENDENT = 1e-5
+
+
+@kernel
+def are_apart(rows: ContactRows, scratch: NewtonScratch) -> bool:
+    """Whether unknowns may be independent: no link has two contacts, and there are few.
+
+    Of two points of a link that are held the line between them is held twice, and so is a joint by
+    its stop and its dry friction. Resistances of the exact cone and of drags need the term.
+    """
+    places, seen = rows.L.places, scratch.y
+    if rows.law != at.POLYGON or not is_dense(rows):
+        return False
+    for k in range(seen.size):
+        seen[k] = 0.0
+    left = seen.size
+    for i in range(places.shape[0]):
+        left -= 1 if rows.dry[i] > 0.0 else 3
+        if left < 0:
+            return False
+        end = max(places[i, FIRST_A] + places[i, COUNT_A], places[i, FIRST_B] + places[i, COUNT_B])
+        if end == 0 or seen[end - 1] != 0.0:
+            return False
+        seen[end - 1] = 1.0
+    return True
+
+
+@kernel
+def factor_independent(rows: ContactRows, s: float, eps: float, scratch: NewtonScratch) -> float:
+    """As `factor_statuses`, without a term but for rounding, if unknowns are independent.
+
+    Returns the term that the factors have: eps where they are not.
+    """
+    count = factor_statuses(rows, _ROUNDING * s, scratch)
+    if has_small_pivot(scratch.dense, count, s):
+        factor_rows(rows, eps, count, scratch)
+        scratch.factored[at.TERM] = eps
+    return scratch.factored[at.TERM]
+
+
+@inlined
+def has_small_pivot(dense: DenseScratch, count: int, s: float) -> bool:
+    """Whether an unknown is all but a sum of others, or exactly one."""
+    most = 1.0 / (_DEPENDENT * s)
+    for c in range(count):
+        inverse = abs(dense.M[c, c])
+        if not 0.0 < inverse < most:
+            return True
+    return False
