@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.active_rows import factor_rows, factor_statuses
+from spatialops.contact.newton.active_rows import factor_statuses
 from spatialops.contact.newton.rows import ContactRows, DenseScratch, NewtonScratch, is_dense
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B
 
@@ -49,8 +49,7 @@ def factor_independent(rows: ContactRows, s: float, eps: float, scratch: NewtonS
     """
     count = factor_statuses(rows, _ROUNDING * s, scratch)
     if has_small_pivot(scratch.dense, count, s):
-        factor_rows(rows, eps, count, scratch)
-        scratch.factored[at.TERM] = eps
+        factor_statuses(rows, eps, scratch)
     return scratch.factored[at.TERM]
 
 

@@ -19,12 +19,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.active_rows import (
-    answer_factors,
-    component,
-    factor_statuses,
-    put_change,
-)
+from spatialops.contact.newton.active_rows import answer_factors, factor_statuses
 from spatialops.contact.newton.proximal import refined, residual_at
 from spatialops.contact.newton.ray import FAR
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
@@ -43,6 +38,7 @@ from spatialops.contact.newton.status_changes import (
     take_change,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_piece
+from spatialops.contact.newton.unknowns import component, put_change
 
 _TERM = 1e-8  # proximal, of s; 1e-6 leaves a tenth more unsolved, 1e-4 half
 _CENTRES, _FALLS = 4, 0.1  # each of which must make the residual so many times as large

@@ -33,12 +33,11 @@ from spatialops.contact.newton.rows import (
     NewtonScratch,
     Problem,
     is_dense,
-    is_idle,
     is_one_tree,
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
-from spatialops.contact.rows import square_of
+from spatialops.contact.rows import squares_of
 
 _LIMITS = types.Tuple((types.int64, types.int64, types.boolean))
 
@@ -102,9 +101,11 @@ def proximal_steps(
             residual = refined(problem, eps, count, residual, p, scratch)
             if residual <= _SHARP:
                 return iteration, residual
-        news = find_statuses(rows, eps, share, p, scratch)
         if iteration == 0 and warm and limits[2]:
-            begin_statuses(rows, p, scratch)
+            begin_statuses(rows, eps, share, p, scratch)
+            news = at.CHANGED
+        else:
+            news = find_statuses(rows, eps, share, p, scratch)
         if iteration > 0 and residual <= tolerance and news == at.CHANGED and not limits[2]:
             return iteration, residual
         if iteration > 0 and news == at.REPEATED:
@@ -167,8 +168,8 @@ def solved_again(rows: ContactRows, fastest: float, p: Array, scratch: NewtonScr
     start = scratch.vectors[at.START]
     copy_into(start, p)
     s = 0.0
-    for i in range(p.size):
-        s = max(s, 0.0 if is_idle(rows.dry, i) else square_of(rows.L, i // 3, i % 3))
+    for i in range(rows.dry.size):
+        s = max(s, max(squares_of(rows.L, i, rows.dry[i] > 0.0)))
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_on_pieces(rows, p, scratch)
     residual = residual_at(problem, p, scratch)
