@@ -9,7 +9,7 @@ from __future__ import annotations
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_statuses
-from spatialops.contact.newton.rows import ContactRows, DenseScratch, NewtonScratch, is_dense
+from spatialops.contact.newton.rows import ContactRows, DenseScratch, NewtonScratch, is_spread
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B
 
 _ROUNDING = 2.0**-52  # of s, in the term's place: resistances and weights are measured by it
@@ -19,26 +19,31 @@ _DEPENDENT = 1e-5
 
 @kernel
 def are_apart(rows: ContactRows, scratch: NewtonScratch) -> bool:
-    """Whether unknowns may be independent: no link has two contacts, and there are few.
+    """Whether unknowns may be independent: each contact is at the end of a limb of its own.
 
-    Of two points of a link that are held the line between them is held twice, and so is a joint by
-    its stop and its dry friction. Resistances of the exact cone and of drags need the term.
+    Then its last column is nobody else's. Two points of a link hold the line between them twice,
+    and so do a joint's stop and its dry friction the joint, and contacts all along a chain the
+    chain where it is straight. Resistances of the exact cone and of drags need the term.
     """
-    places, seen = rows.L.places, scratch.y
-    if rows.law != at.POLYGON or not is_dense(rows):
+    places, m = rows.L.places, rows.friction.size
+    if rows.law != at.POLYGON or not is_spread(rows) or 3 * m > scratch.y.size:
         return False
-    for k in range(seen.size):
-        seen[k] = 0.0
-    left = seen.size
-    for i in range(places.shape[0]):
-        left -= 1 if rows.dry[i] > 0.0 else 3
-        if left < 0:
-            return False
+    for i in range(m):
         end = max(places[i, FIRST_A] + places[i, COUNT_A], places[i, FIRST_B] + places[i, COUNT_B])
-        if end == 0 or seen[end - 1] != 0.0:
-            return False
-        seen[end - 1] = 1.0
+        for j in range(m):
+            if end == 0 or (j != i and has_entry(rows, scratch, j, end - 1)):
+                return False
     return True
+
+
+@inlined
+def has_entry(rows: ContactRows, scratch: NewtonScratch, i: int, column: int) -> bool:
+    """Whether contact i moves that column."""
+    L = scratch.spread.L
+    if rows.dry[i] > 0.0:
+        return bool(L[3 * i + 1, column] != 0.0)
+    sides = L[3 * i + 1, column] != 0.0 or L[3 * i + 2, column] != 0.0
+    return bool(L[3 * i, column] != 0.0 or sides)
 
 
 @kernel

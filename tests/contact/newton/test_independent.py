@@ -16,7 +16,7 @@ CORNERS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 EPS = 1e-3
 
 
-def feet(ends, rng, dry=0.0, law=at.POLYGON):
+def feet(ends, rng, law=at.POLYGON):
     """Contacts of one tree of 12 columns, of links whose columns these are."""
     m = len(ends)
     places = np.zeros((m, PLACE_COLUMNS), dtype=np.int64)
@@ -24,23 +24,33 @@ def feet(ends, rng, dry=0.0, law=at.POLYGON):
     places[1:, START] = 3 * np.cumsum(places[:-1, COUNT_A])
     L = SparseRows(rng.standard_normal(3 * places[:, COUNT_A].sum()), places)
     u, trees = rng.standard_normal(3 * m), np.array([0, 12])
-    limits = np.full(m, dry)
-    return ContactRows(L, trees, u, np.full(m, 0.5), np.zeros(m), limits, CORNERS, law)
+    return ContactRows(L, trees, u, np.full(m, 0.5), np.zeros(m), np.zeros(m), CORNERS, law)
 
 
 @pytest.mark.parametrize(
-    ("ends", "dry", "law", "apart"),
+    ("ends", "law", "apart"),
     [
-        ([5, 8, 11], 0.0, at.POLYGON, True),
-        ([5, 8, 8], 0.0, at.POLYGON, False),
-        ([5, 8, 11], 0.0, at.CONE, False),
-        ([2, 5, 7, 9, 11], 0.0, at.POLYGON, False),
-        ([2, 5, 7, 9, 11], 0.1, at.POLYGON, True),
+        ([5, 8, 11], at.POLYGON, True),
+        ([11, 5, 8], at.POLYGON, True),
+        ([5, 8, 8], at.POLYGON, False),
+        ([5, 8, 11], at.CONE, False),
+        ([2, 4, 6, 8, 11], at.POLYGON, False),
     ],
 )
-def test_few_contacts_of_different_links_are_apart(ends, dry, law, apart, rng):
-    rows = feet(ends, rng, dry, law)
-    assert are_apart(rows, scratch_of(rows)) is apart
+def test_contacts_of_limbs_of_their_own_are_apart(ends, law, apart, rng):
+    rows = feet(ends, rng, law=law)
+    scratch = scratch_of(rows)
+    spread_out(rows, scratch)
+    for end in ends:
+        scratch.spread.L[np.repeat(np.not_equal(ends, end), 3), end] = 0.0
+    assert are_apart(rows, scratch) is apart
+
+
+def test_contacts_along_a_chain_are_not(rng):
+    rows = feet([5, 8, 11], rng)
+    scratch = scratch_of(rows)
+    spread_out(rows, scratch)
+    assert not are_apart(rows, scratch)
 
 
 def factored(rows):
