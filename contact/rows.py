@@ -15,7 +15,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, zeros
-from spatialops.algebra.simd_parts import load_first, store_first, total
+from spatialops.algebra.simd_parts import lane, load_first, store_first, total, totals
 from spatialops.collision import _layout as col
 
 # Places: where the rows of a contact are, and the columns that they stand for.
@@ -145,6 +145,27 @@ def square_of(rows: SparseRows, i: int, j: int) -> float:
         part = load_first(rows.entries, start + k, width - k)
         squares = squares + part * part
     return total(squares)
+
+
+@inlined
+def squares_of(rows: SparseRows, i: int, dry: bool) -> tuple[float, float, float]:
+    """The three of contact i; of a joint's dry friction one row moves, and the others are none."""
+    if dry:
+        return 0.0, square_of(rows, i, 1), 0.0
+    width, start = width_of(rows.places, i), rows.places[i, START]
+    a = zeros()
+    b = zeros()
+    c = zeros()
+    for k in range(0, width, WIDTH):
+        few = width - k
+        normal = load_first(rows.entries, start + k, few)
+        first = load_first(rows.entries, start + width + k, few)
+        second = load_first(rows.entries, start + 2 * width + k, few)
+        a = a + normal * normal
+        b = b + first * first
+        c = c + second * second
+    squares = totals(a, b, c)
+    return lane(squares, 0), lane(squares, 1), lane(squares, 2)
 
 
 @inlined

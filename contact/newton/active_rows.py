@@ -30,6 +30,7 @@ from spatialops.contact.newton.dense.factors import (
     solves_for_columns,
     substitute_dense,
 )
+from spatialops.contact.newton.dense.spread_factors import factor_spread
 from spatialops.contact.newton.dense.sums import factor_sum
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
 from spatialops.contact.newton.rows import (
@@ -39,63 +40,71 @@ from spatialops.contact.newton.rows import (
     NewtonScratch,
     contacts_of,
     is_dense,
+    is_spread,
     presser_of,
 )
-from spatialops.contact.newton.statuses import share_of, sliding
+from spatialops.contact.newton.statuses import sliding
+from spatialops.contact.newton.unknowns import component, list_unknowns, put_change, share_of
 from spatialops.contact.rows import START, width_of
-
-
-@kernel
-def count_unknowns(rows: ContactRows, scratch: NewtonScratch) -> int:
-    """How many unknowns the present statuses have."""
-    count = 0
-    for i in range(rows.friction.size):
-        tangent = scratch.status[i, at.TANGENT]
-        both = tangent == at.STICKS and scratch.status[i, at.PARTS] & at.HAS_SECOND
-        count += 1 if scratch.status[i, at.NORMAL] == at.PRESSES else 0
-        count += 1 if tangent == at.STICKS or tangent == at.AT_SIDE else 0
-        count += 1 if both else 0
-    return count
-
-
-@kernel
-def name_unknowns(rows: ContactRows, eps: float, scratch: NewtonScratch) -> None:
-    """The unknowns of the present statuses, without their rows."""
-    count = 0
-    for i in range(rows.friction.size):
-        parts, tangent = scratch.status[i, at.PARTS], scratch.status[i, at.TANGENT]
-        if scratch.status[i, at.NORMAL] == at.PRESSES:
-            put_unknown(rows, scratch, i, at.PRESSING, eps, count)
-            count += 1
-        if tangent == at.STICKS:
-            put_unknown(rows, scratch, i, at.ALONG_FIRST, eps, count)
-            count += 1
-            if parts & at.HAS_SECOND:
-                put_unknown(rows, scratch, i, at.ALONG_SECOND, eps, count)
-                count += 1
-        elif tangent == at.AT_SIDE:
-            put_unknown(rows, scratch, i, at.ALONG_SIDE, eps, count)
-            count += 1
 
 
 @kernel
 def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
     """The unknowns of the present statuses, with their rows rho and gamma; how many."""
-    count = 0
-    for i in range(rows.friction.size):
-        parts, tangent = scratch.status[i, at.PARTS], scratch.status[i, at.TANGENT]
-        if scratch.status[i, at.NORMAL] == at.PRESSES:
-            count = put_pressing(rows, scratch, i, eps, count)
-        if tangent == at.STICKS:
-            count = put_row(rows, scratch, i, at.ALONG_FIRST, (1.0, 0.0), eps, count)
-            if parts & at.HAS_SECOND:
-                count = put_row(rows, scratch, i, at.ALONG_SECOND, (0.0, 1.0), eps, count)
-        elif tangent == at.AT_SIDE:
-            e_x, e_y, _ = sliding(scratch.friction, i)
-            count = put_row(rows, scratch, i, at.ALONG_SIDE, (-e_y, e_x), eps, count)
+    count = list_unknowns(rows, eps, scratch)
+    put_rows(rows, eps, count, scratch)
+    return count
+
+
+@kernel
+def put_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
+    """Rows rho and gamma of so many unknowns that are listed."""
+    for c in range(count):
+        i, part = scratch.contacts[c], scratch.parts[c]
+        e_x, e_y, g = sliding(scratch.friction, i)
+        if part == at.PRESSING:
+            g *= rows.friction[i]
+            put_pressing(rows, scratch, c, g * e_x, g * e_y)
+        elif part == at.ALONG_FIRST:
+            put_row(rows, scratch, c, 1.0, 0.0)
+        elif part == at.ALONG_SECOND:
+            put_row(rows, scratch, c, 0.0, 1.0)
+        else:
+            put_row(rows, scratch, c, -e_y, e_x)
     for i in range(contacts_of(rows), rows.friction.size):
         put_moment(rows, scratch, i, eps)
-    return count
+
+
+@inlined
+def put_pressing(rows: ContactRows, scratch: NewtonScratch, c: int, x: float, y: float) -> None:
+    """The normal of unknown c, with so much of its tangents where it slides."""
+    i, share = scratch.contacts[c], scratch.vectors[at.SHARE, c]
+    start = scratch.starts[c]
+    width, own = width_of(rows.L.places, i), rows.L.places[i, START]
+    entries = rows.L.entries
+    for k in range(0, width, WIDTH):
+        few = width - k
+        normal = load_first(entries, own + k, few)
+        side = x * load_first(entries, own + width + k, few)
+        side = side + y * load_first(entries, own + 2 * width + k, few)
+        store_first(scratch.rho[0], start + k, few, share * normal)
+        store_first(scratch.gamma, start + k, few, share * (normal + side))
+
+
+@inlined
+def put_row(rows: ContactRows, scratch: NewtonScratch, c: int, x: float, y: float) -> None:
+    """Unknown c, a tangent that is so much of both."""
+    i, share = scratch.contacts[c], scratch.vectors[at.SHARE, c]
+    start = scratch.starts[c]
+    width, own = width_of(rows.L.places, i), rows.L.places[i, START]
+    x, y = share * x, share * y
+    entries = rows.L.entries
+    for k in range(0, width, WIDTH):
+        few = width - k
+        row = x * load_first(entries, own + width + k, few)
+        row = row + y * load_first(entries, own + 2 * width + k, few)
+        store_first(scratch.rho[0], start + k, few, row)
+        store_first(scratch.gamma, start + k, few, row)
 
 
 @inlined
@@ -113,65 +122,6 @@ def put_moment(rows: ContactRows, scratch: NewtonScratch, i: int, eps: float) ->
         scratch.gamma[start + k] += g * along
 
 
-@inlined
-def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, eps: float, count: int) -> int:
-    """The normal of contact i, with the friction that goes with it where it slides."""
-    width, start = put_unknown(rows, scratch, i, at.PRESSING, eps, count)
-    share = scratch.vectors[at.SHARE, count]
-    e_x, e_y, g = sliding(scratch.friction, i)
-    g *= rows.friction[i]
-    own = rows.L.places[i, START]
-    entries = rows.L.entries
-    for k in range(0, width, WIDTH):
-        few = width - k
-        normal = load_first(entries, own + k, few)
-        side = e_x * load_first(entries, own + width + k, few)
-        side = side + e_y * load_first(entries, own + 2 * width + k, few)
-        store_first(scratch.rho[0], start + k, few, share * normal)
-        store_first(scratch.gamma, start + k, few, share * (normal + g * side))
-    return count + 1
-
-
-@inlined
-def put_row(
-    rows: ContactRows,
-    scratch: NewtonScratch,
-    i: int,
-    part: int,
-    along: tuple[float, float],
-    eps: float,
-    count: int,
-) -> int:
-    """A tangent of contact i."""
-    width, start = put_unknown(rows, scratch, i, part, eps, count)
-    share = scratch.vectors[at.SHARE, count]
-    x, y = share * along[0], share * along[1]
-    own = rows.L.places[i, START]
-    entries = rows.L.entries
-    for k in range(0, width, WIDTH):
-        few = width - k
-        row = x * load_first(entries, own + width + k, few)
-        row = row + y * load_first(entries, own + 2 * width + k, few)
-        store_first(scratch.rho[0], start + k, few, row)
-        store_first(scratch.gamma, start + k, few, row)
-    return count + 1
-
-
-@inlined
-def put_unknown(
-    rows: ContactRows, scratch: NewtonScratch, i: int, part: int, eps: float, count: int
-) -> tuple[int, int]:
-    """Name an unknown of contact i, and its share; entries of its rows, and where they begin."""
-    width, start = width_of(rows.L.places, i), rows.L.places[i, START]
-    if count > 0 and scratch.contacts[count - 1] == i:
-        start = scratch.starts[count - 1] + width
-    scratch.contacts[count], scratch.parts[count] = i, part
-    scratch.starts[count] = start
-    k = scratch.friction[i, at.RESISTANCE] if part != at.PRESSING else 0.0
-    scratch.vectors[at.SHARE, count] = share_of(scratch, i, k, eps)
-    return width, start
-
-
 @kernel
 def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """Factors of R G^T + eps I, or of G^T R + eps I where that is smaller, and for piles."""
@@ -184,12 +134,13 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
 @inlined
 def factor_statuses(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
     """The linear problem of the present statuses, put together and factored; how many unknowns."""
-    count = count_unknowns(rows, scratch)
+    count = list_unknowns(rows, eps, scratch)
     if is_dense(rows) and solves_for_columns(count, scratch.y.size):
-        name_unknowns(rows, eps, scratch)
         factor_sum(rows, eps, count, scratch)
+    elif is_spread(rows):
+        factor_spread(rows, eps, count, scratch)
     else:
-        gather_rows(rows, eps, scratch)
+        put_rows(rows, eps, count, scratch)
         factor_rows(rows, eps, count, scratch)
     scratch.factored[at.TERM] = eps
     scratch.factored[at.UNKNOWNS] = count
@@ -216,51 +167,6 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
     for c in range(count):
         own = share[c] * component(scratch, c, moved)
         step[c] = (right[c] - own) / eps
-
-
-@inlined
-def put_change(
-    rows: ContactRows, scratch: NewtonScratch, count: int, x: Array, change: Array
-) -> None:
-    """The change of impulses that so many unknowns x are, with moments that go with normals."""
-    share = scratch.vectors[at.SHARE]
-    for i in range(change.size):
-        change[i] = 0.0
-    for c in range(count):
-        add_unknown(rows, scratch, c, x[c] * share[c], change)
-    for i in range(contacts_of(rows), rows.friction.size):
-        e_x, e_y, g = sliding(scratch.friction, i)
-        g *= rows.friction[i] * change[3 * presser_of(rows, i)]
-        change[3 * i + 1] += g * e_x
-        change[3 * i + 2] += g * e_y
-
-
-@inlined
-def add_unknown(rows: ContactRows, scratch: NewtonScratch, c: int, x: float, p: Array) -> None:
-    """Add x of unknown c to impulses p: along gamma, before shares."""
-    i, part = scratch.contacts[c], scratch.parts[c]
-    j = 3 * i
-    e_x, e_y, g = sliding(scratch.friction, i)
-    if part == at.PRESSING:
-        g *= rows.friction[i]
-        p[j] += x
-        p[j + 1] += g * e_x * x
-        p[j + 2] += g * e_y * x
-    elif part == at.ALONG_SIDE:
-        p[j + 1] -= e_y * x
-        p[j + 2] += e_x * x
-    else:
-        p[j + part] += x
-
-
-@inlined
-def component(scratch: NewtonScratch, c: int, vector: Array) -> float:
-    """Component of a vector over the contacts' rows that unknown c is."""
-    i, part = scratch.contacts[c], scratch.parts[c]
-    if part != at.ALONG_SIDE:
-        return vector[3 * i + part]
-    e_x, e_y, _ = sliding(scratch.friction, i)
-    return e_x * vector[3 * i + 2] - e_y * vector[3 * i + 1]
 
 
 @late(ROWS, types.float64, types.int64, VECTOR, VECTOR, SCRATCH)

@@ -39,7 +39,6 @@ from spatialops.contact.newton.proximal import (
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import (
-    PROBLEM,
     ROWS,
     SCRATCH,
     ContactRows,
@@ -182,7 +181,7 @@ def attempts(
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
-    """So many attempts, from START or from zero, until one has an answer; paths of so many changes."""
+    """So many attempts, with paths of so many changes, from START or from zero."""
     rows = problem.rows
     last, changes, cold = which
     total, residual = 0, INFINITE

@@ -32,11 +32,12 @@ from spatialops.contact.newton.rows import (
 )
 
 # From where the interior-point method ends statuses are right but for a few: of mechanisms a large
-# term comes after a small one and the path from there. Of piles what the first way leaves is looked for by
-# others and by larger terms, held on to for longer: of 105 problems of seven heaps the second finds
-# an answer to 51, the third to 24, the fourth to 6; of 77 of a wall that falls to 13, 31 and 6. All
-# of them begin from zero: from the impulses of the step before 20 steps take the place of 22, but
-# forces of bodies that hold one another are never forgotten, and twice as many problems are hard.
+# term comes after a small one and the path from there. Of piles what the first way leaves is looked
+# for by others and by larger terms, held on to for longer: of 105 problems of seven heaps the
+# second finds an answer to 51, the third to 24, the fourth to 6; of 77 of a wall that falls to 13,
+# 31 and 6. All of them begin from zero: from the impulses of the step before 20 steps take the
+# place of 22, but forces of bodies that hold one another are never forgotten, and twice as many
+# problems are hard.
 _PILES, _MECHANISMS = 0, 1
 _NO_WAY = -1
 _WAYS = np.array(

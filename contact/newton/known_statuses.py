@@ -14,34 +14,50 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.residual import along
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
-from spatialops.contact.newton.statuses import put_limit, put_status, side_facing
+from spatialops.contact.newton.statuses import (
+    find_status,
+    put_limit,
+    put_status,
+    side_facing,
+)
 
 _NUMBERS = 2**48  # fewer than a float tells apart
 
 
 @kernel
-def begin_statuses(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
-    """Known statuses in the place of those found, of impulses p of the step before."""
+def begin_statuses(
+    rows: ContactRows, eps: float, share: float, p: Array, scratch: NewtonScratch
+) -> None:
+    """Known statuses of impulses p of the step before; others as `find_statuses` finds them."""
+    known = rows.statuses.size > 0 and rows.law == at.POLYGON
+    for i in range(rows.friction.size):
+        if not known or not put_known(rows, i, p, scratch):
+            find_status(rows, eps, share, i, p, scratch)
+
+
+@inlined
+def put_known(rows: ContactRows, i: int, p: Array, scratch: NewtonScratch) -> bool:
+    """The known statuses of contact i; whether there are any."""
     sides = rows.corners.shape[0]
-    for i in range(rows.statuses.size if rows.law == at.POLYGON else 0):
-        known, parts = rows.statuses[i], scratch.status[i, at.PARTS]
-        j = 3 * i
-        tangent = known >> 1 & 3
-        line = not parts & at.HAS_SECOND
-        slides = tangent == at.AT_CORNER or tangent == at.AT_SIDE
-        still = slides and p[j + 1] == 0.0 and p[j + 2] == 0.0
-        if known < 0 or still or (line and tangent == at.AT_SIDE):
-            continue
-        normal = known & 1 if parts & at.HAS_NORMAL else at.OPEN
-        side = 0
-        if not parts & at.HAS_FIRST:
-            tangent = at.FREE
-        elif slides and line:
-            side = 0 if p[j + 1] > 0.0 else sides // 2
-        elif slides:
-            side = facing(rows.corners, tangent, p[j + 1], p[j + 2])
-        put_status(scratch.status, i, normal, tangent, side)
-        put_limit(rows, scratch, i, tangent, side)
+    known, parts = rows.statuses[i], scratch.status[i, at.PARTS]
+    j = 3 * i
+    tangent = known >> 1 & 3
+    line = not parts & at.HAS_SECOND
+    slides = tangent == at.AT_CORNER or tangent == at.AT_SIDE
+    still = slides and p[j + 1] == 0.0 and p[j + 2] == 0.0
+    if known < 0 or still or (line and tangent == at.AT_SIDE):
+        return False
+    normal = known & 1 if parts & at.HAS_NORMAL else at.OPEN
+    side = 0
+    if not parts & at.HAS_FIRST:
+        tangent = at.FREE
+    elif slides and line:
+        side = 0 if p[j + 1] > 0.0 else sides // 2
+    elif slides:
+        side = facing(rows.corners, tangent, p[j + 1], p[j + 2])
+    put_status(scratch.status, i, normal, tangent, side)
+    put_limit(rows, scratch, i, tangent, side)
+    return True
 
 
 @inlined

@@ -19,12 +19,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.active_rows import (
-    answer_factors,
-    component,
-    factor_statuses,
-    put_change,
-)
+from spatialops.contact.newton.active_rows import answer_factors, factor_statuses
 from spatialops.contact.newton.proximal import proximal_steps, refined, residual_at
 from spatialops.contact.newton.ray import FAR
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
@@ -44,15 +39,16 @@ from spatialops.contact.newton.status_changes import (
     take_change,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_piece
+from spatialops.contact.newton.unknowns import component, put_change
 
 _TERM = 1e-8  # proximal, of s; 1e-6 leaves a tenth more unsolved, 1e-4 half
 _CENTRES, _FALLS = 4, 0.1  # each of which must make the residual so many times as large
-# Where a path ends with so small a residual proximal steps of a term, of s, so many at most, come to
-# an answer: of problems of robots that lie on 20 to 40 points a third of those that went inside
-# before.
-_NEAR_END, _TERM_AT_END, _FROM_END = 1e-5, 1e-3, 12
-# Most of them: of 50 problems of four robots, with 10 to 60 contacts, 25 ended within 25 changes, and
-# 18 went on for three times as many for nothing. What nothing else solves may be farther away.
+# Where a path ends with so small a residual proximal steps of a term, of s, so many at most, come
+# to an answer: of problems of robots that lie on 20 to 40 points a third of those that went inside.
+_NEAR_END, _FROM_END = 1e-5, 12
+_TERM_AT_END = 1e-3
+# Most of them: of 50 problems of four robots, with 10 to 60 contacts, 25 ended within 25 changes,
+# and 18 went on for three times as many for nothing. What nothing else solves may be farther away.
 CHANGES, LAST_CHANGES = 40, 200
 
 

@@ -20,6 +20,7 @@ from spatialops.contact.newton.active_rows import (
     factor_statuses,
     solve_rows,
 )
+from spatialops.contact.newton.independent import are_apart, factor_independent
 from spatialops.contact.newton.known_statuses import begin_statuses, go_round
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding, speed_scale
@@ -32,12 +33,11 @@ from spatialops.contact.newton.rows import (
     NewtonScratch,
     Problem,
     is_dense,
-    is_idle,
     is_one_tree,
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
-from spatialops.contact.rows import square_of
+from spatialops.contact.rows import squares_of
 
 _LIMITS = types.Tuple((types.int64, types.int64, types.boolean))
 
@@ -95,14 +95,17 @@ def proximal_steps(
     factored = 0.0
     least_term = _LEAST * problem.s
     before = held = INFINITE
+    apart = limits[2] and are_apart(rows, scratch)
     for iteration in range(limits[0]):
         if iteration > 0 and residual <= tolerance and not limits[2]:
             residual = refined(problem, eps, count, residual, p, scratch)
             if residual <= _SHARP:
                 return iteration, residual
-        news = find_statuses(rows, eps, share, p, scratch)
         if iteration == 0 and warm and limits[2]:
-            begin_statuses(rows, p, scratch)
+            begin_statuses(rows, eps, share, p, scratch)
+            news = at.CHANGED
+        else:
+            news = find_statuses(rows, eps, share, p, scratch)
         if iteration > 0 and residual <= tolerance and news == at.CHANGED and not limits[2]:
             return iteration, residual
         if iteration > 0 and news == at.REPEATED:
@@ -140,7 +143,12 @@ def proximal_steps(
         if looks_back and news == at.CHANGED and go_round(scratch, since):
             break
         if news != at.REPEATED or eps != factored:
-            count = factor_statuses(rows, eps, scratch)
+            if apart:
+                eps = factor_independent(rows, problem.s, term * problem.s, scratch)
+                apart = eps < term * problem.s
+            else:
+                factor_statuses(rows, eps, scratch)
+            count = int(scratch.factored[at.UNKNOWNS])
             factored = eps
         before = residual
         residual = newton_step(problem, eps, count, p, scratch)
@@ -160,8 +168,8 @@ def solved_again(rows: ContactRows, fastest: float, p: Array, scratch: NewtonScr
     start = scratch.vectors[at.START]
     copy_into(start, p)
     s = 0.0
-    for i in range(p.size):
-        s = max(s, 0.0 if is_idle(rows.dry, i) else square_of(rows.L, i // 3, i % 3))
+    for i in range(rows.dry.size):
+        s = max(s, max(squares_of(rows.L, i, rows.dry[i] > 0.0)))
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_on_pieces(rows, p, scratch)
     residual = residual_at(problem, p, scratch)

@@ -67,7 +67,11 @@ def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -
         if rows.dry[i] == 0.0:  # a joint's dry friction has no normal
             worst = max(worst, abs(min(most * s * p[j], v[j])))
         if rows.friction[i] > 0.0 or rows.dry[i] > 0.0:
-            if rows.law == at.POLYGON or rows.dry[i] > 0.0:
+            if rows.dry[i] > 0.0:
+                worst = max(
+                    worst, line_residual(s * limit_of(rows, i, 0.0), most, s * p[j + 1], v[j + 1])
+                )
+            elif rows.law == at.POLYGON:
                 worst = max(worst, friction_residual(rows, s, most, i, p, v))
             elif is_moment(rows, i):
                 worst = max(worst, round_residual(rows, s, i, p, v))
@@ -76,6 +80,15 @@ def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -
     if not (scale > 0.0 and sum_of_all - sum_of_all == 0.0):
         return worst if sum_of_all - sum_of_all == 0.0 else sum_of_all - sum_of_all
     return worst / scale
+
+
+@inlined
+def line_residual(limit: float, most: float, x: float, v: float) -> float:
+    """The violation that `friction_residual` measures, of friction along the first corner alone."""
+    speed = abs(v)
+    worst = abs(min(most * speed, limit - abs(x)))
+    slack = (v if x > 0.0 else -v) + speed
+    return max(worst, abs(min(most * abs(x), slack)))
 
 
 @inlined

@@ -26,12 +26,11 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonScratch,
-    is_idle,
     is_moment,
     is_round,
     presser_of,
 )
-from spatialops.contact.rows import square_of
+from spatialops.contact.rows import squares_of
 
 _IDLE = 1e-14  # W_ii relative to the largest, and
 _STILL = 1e-12  # velocity relative to the largest, of a row that no impulse moves: a plane's normal
@@ -56,9 +55,14 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
     squares = scratch.vectors[at.SQUARES]
     s = 0.0
     fastest = 0.0
-    for i in range(3 * rows.friction.size):
-        squares[i] = 0.0 if is_idle(rows.dry, i) else square_of(rows.L, i // 3, i % 3)
-        s, fastest = max(s, squares[i]), max(fastest, abs(rows.u[i]))
+    for i in range(rows.friction.size):
+        a, b, c = squares_of(rows.L, i, rows.dry[i] > 0.0)
+        squares[3 * i] = a
+        squares[3 * i + 1] = b
+        squares[3 * i + 2] = c
+        s = max(s, a, b, c)
+    for i in range(rows.u.size):
+        fastest = max(fastest, abs(rows.u[i]))
     for i in range(rows.friction.size):
         parts = at.HAS_NORMAL if squares[3 * i] > 0.0 else 0
         if rows.dry[i] > 0.0:
@@ -168,21 +172,30 @@ def find_statuses(
     rows: ContactRows, eps: float, share: float, p: Array, scratch: NewtonScratch
 ) -> int:
     """Statuses of x = p - r (v + eps w (p - centre)), r = share / W_ii; whether they repeat."""
-    v, squares = scratch.vectors[at.VELOCITY], scratch.vectors[at.SQUARES]
-    centre, news = scratch.vectors[at.CENTRE], at.REPEATED
+    news = at.REPEATED
     for i in range(rows.friction.size):
-        parts, j = scratch.status[i, at.PARTS], 3 * i
-        own = eps * scratch.friction[i, at.WEIGHT]
-        pressing = pressing_of(presser_of(rows, i), eps, share, p, scratch)
-        r = share / max(squares[j + 1], squares[j + 2]) if parts & at.HAS_FIRST else 0.0
-        w_x = v[j + 1] + own * (p[j + 1] - centre[j + 1])
-        w_y = v[j + 2] + own * (p[j + 2] - centre[j + 2])
-        if is_round(rows, i) and parts & at.HAS_SECOND:
-            steep = step_along(limit_of(rows, i, pressing), (p[j + 1], p[j + 2]), (w_x, w_y))
-            r = max(r, min(steep, _STEEPEST / max(squares[j + 1], squares[j + 2])))
-        x, y = p[j + 1] - r * w_x, p[j + 2] - r * w_y
-        news = max(news, put_statuses(rows, scratch, i, pressing, (x, y), r))
+        news = max(news, find_status(rows, eps, share, i, p, scratch))
     return news
+
+
+@inlined
+def find_status(
+    rows: ContactRows, eps: float, share: float, i: int, p: Array, scratch: NewtonScratch
+) -> int:
+    """The same of one contact."""
+    v, squares = scratch.vectors[at.VELOCITY], scratch.vectors[at.SQUARES]
+    centre = scratch.vectors[at.CENTRE]
+    parts, j = scratch.status[i, at.PARTS], 3 * i
+    own = eps * scratch.friction[i, at.WEIGHT]
+    pressing = pressing_of(presser_of(rows, i), eps, share, p, scratch)
+    r = share / max(squares[j + 1], squares[j + 2]) if parts & at.HAS_FIRST else 0.0
+    w_x = v[j + 1] + own * (p[j + 1] - centre[j + 1])
+    w_y = v[j + 2] + own * (p[j + 2] - centre[j + 2])
+    if is_round(rows, i) and parts & at.HAS_SECOND:
+        steep = step_along(limit_of(rows, i, pressing), (p[j + 1], p[j + 2]), (w_x, w_y))
+        r = max(r, min(steep, _STEEPEST / max(squares[j + 1], squares[j + 2])))
+    x, y = p[j + 1] - r * w_x, p[j + 2] - r * w_y
+    return put_statuses(rows, scratch, i, pressing, (x, y), r)
 
 
 @inlined
@@ -304,15 +317,6 @@ def put_friction(friction: Array, i: int, x: float, y: float, size: float) -> No
 def sliding(friction: Array, i: int) -> tuple[float, float, float]:
     """Direction e of friction at its limit, and its size g for a polygon of radius 1; else 0."""
     return friction[i, at.ALONG_X], friction[i, at.ALONG_Y], friction[i, at.SIZE]
-
-
-@inlined
-def share_of(scratch: NewtonScratch, i: int, resistance: float, eps: float) -> float:
-    """What rows of contact i are taken times, where so much resists."""
-    w = scratch.friction[i, at.WEIGHT]
-    if resistance == 0.0 and w == 1.0:
-        return 1.0
-    return math.sqrt(eps / (eps * w + resistance))
 
 
 @kernel

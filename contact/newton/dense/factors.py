@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store
+from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store, zeros
 from spatialops.algebra.simd_parts import load_first
 from spatialops.contact.newton.dense.lines import begin_spans, spread_columns, spread_unknown
 from spatialops.contact.newton.rows import (
@@ -48,27 +48,30 @@ def factor_dense(rows: ContactRows, eps: float, count: int, scratch: NewtonScrat
         else:
             for c in range(0, count, WIDTH):
                 spread_columns(rows, scratch, c, count, (low, low + inner))
-        add_product(dense, dense.M, n)
-    factor(dense, n)
+        add_product(dense, dense.M, dense.right, n, False)
+    factor(dense, n, True)
 
 
 @inlined
 def begin(dense: DenseScratch, n: int, eps: float) -> None:
     """eps I."""
-    for i in range(whole_registers(n)):
-        for j in range(dense.M.shape[1]):
-            dense.M[i, j] = 0.0
+    whole = whole_registers(n)
+    for i in range(whole):
+        for j in range(0, whole, WIDTH):
+            store(dense.M, i, j, zeros())
     for i in range(n):
         dense.M[i, i] = eps
 
 
 @kernel
-def add_product(dense: DenseScratch, M: Array, n: int) -> None:
-    """M += left^T right, eight rows at a time, where both have entries."""
-    left, right = dense.left, dense.right
-    span = dense.span
+def add_product(dense: DenseScratch, M: Array, right: Array, n: int, symmetric: bool) -> None:
+    """M += left^T right, eight rows at a time, where both have entries.
+
+    Of what is symmetric only blocks on the diagonal, and those of rows behind their columns.
+    """
+    left, span = dense.left, dense.span
     for j in range(0, n, WIDTH):
-        for i in range(0, n, WIDTH):
+        for i in range(j if symmetric else 0, n, WIDTH):
             a = load(M, i, j)
             b = load(M, i + 1, j)
             c = load(M, i + 2, j)
@@ -99,26 +102,28 @@ def add_product(dense: DenseScratch, M: Array, n: int) -> None:
 
 
 @kernel
-def factor(dense: DenseScratch, n: int) -> None:
+def factor(dense: DenseScratch, n: int, exchanges: bool) -> None:
     """P M = L U in place; the diagonal is inverted, and zero where nothing is left to divide by.
 
     `order` has the rows in their new order. Columns are eliminated by twos, from all others in one
     pass. In the register of the diagonal multipliers stand behind zeros, so that what has been
-    eliminated before stays.
+    eliminated before stays. What is symmetric and positive definite needs no rows exchanged.
     """
     M = dense.M
     for i in range(n):
         dense.order[i] = i
     for c in range(0, n, 2):
         low = c - c % WIDTH
-        put_pivot(dense, n, c)
+        if exchanges:
+            put_pivot(dense, n, c)
         inverse = divide_column(M, n, c)
         if c + 1 < n:
             x, multipliers = spread(M, c + 1, c), below(M, c)
             store(M, c + 1, low, load(M, c + 1, low) - x * multipliers)
             for i in range(low + WIDTH, n, WIDTH):
                 store(M, c + 1, i, load(M, c + 1, i) - x * load(M, c, i))
-            put_pivot(dense, n, c + 1)
+            if exchanges:
+                put_pivot(dense, n, c + 1)
             second = divide_column(M, n, c + 1)
             take_two(M, n, c)
             M[c + 1, c + 1] = second

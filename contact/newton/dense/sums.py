@@ -2,9 +2,9 @@
 
     G^T R = sum of rho_j gamma_j^T over the unknowns j of all contacts
 
-From one set of statuses to the next most contacts keep theirs. What each has in the sum is a handful
-of coefficients of its rows: where these change, old terms are taken out and new ones put in; where
-most do, as of a problem that begins, all are summed anew.
+From one set of statuses to the next most contacts keep theirs. What each has in the sum is a
+handful of coefficients of its rows: where these change, old terms are taken out and new ones put
+in; where most do, as of a problem that begins, all are summed anew.
 
 A change leaves roundings of the sum's largest entries, as every term does. What they are in an
 answer the residual tells, and refining takes them away.
@@ -24,12 +24,12 @@ from spatialops.contact.newton.rows import (
     ContactRows,
     DenseScratch,
     NewtonScratch,
-    contacts_of,
     is_moment,
     presser_of,
     whole_registers,
 )
-from spatialops.contact.newton.statuses import share_of, sliding
+from spatialops.contact.newton.statuses import sliding
+from spatialops.contact.newton.unknowns import acts_along, share_of
 from spatialops.contact.rows import COUNT_A, FIRST_A, START, width_of
 
 _MOST_LINES = 3  # of a contact
@@ -50,7 +50,7 @@ def factor_sum(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch
             store(dense.M, i, j, load(dense.sums, i, j))
     for i in range(n):
         dense.M[i, i] += eps
-    factor(dense, n)
+    factor(dense, n, not acts_along(rows, count, scratch))
 
 
 @inlined
@@ -131,7 +131,7 @@ def change_sum(rows: ContactRows, scratch: NewtonScratch, n: int) -> None:
         if not differs(dense, i):
             continue
         if count + 2 * _MOST_LINES > BATCH:
-            add_product(dense, dense.sums, n)
+            add_product(dense, dense.sums, dense.right, n, False)
             begin_spans(dense, BATCH)
             count = 0
         count = put_lines(rows, scratch, i, dense.summed, -1.0, count)
@@ -139,7 +139,7 @@ def change_sum(rows: ContactRows, scratch: NewtonScratch, n: int) -> None:
         for k in range(at.TERMS):
             dense.summed[i, k] = dense.terms[i, k]
     if count > 0:
-        add_product(dense, dense.sums, n)
+        add_product(dense, dense.sums, dense.right, n, False)
 
 
 @inlined

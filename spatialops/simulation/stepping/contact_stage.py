@@ -26,7 +26,7 @@ from spatialops.contact.rows import (
     TREE_B,
     SparseRows,
     place_rows,
-    square_of,
+    squares_of,
     turn_tangents,
 )
 from spatialops.dynamics.kinematics import velocities_kernel
@@ -184,12 +184,13 @@ def locked_below(t: Tables, i: int) -> float:
 def put_squares(t: Tables) -> float:
     """The diagonal of W into `impulses`, where the answer will be; its largest entry."""
     largest = 0.0
-    for i in range(3 * t.control[at.ACTING]):
-        dry = t.ints[i // 3, col.CONTACT_FEATURE_A] == col.DRY  # its first tangent is all it has
-        idle = dry and i % 3 != 1
-        square = 0.0 if idle else square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
-        t.impulses[i] = square
-        largest = max(largest, square)
+    rows = SparseRows(t.entries, t.places)
+    for i in range(t.control[at.ACTING]):
+        a, b, c = squares_of(rows, i, t.ints[i, col.CONTACT_FEATURE_A] == col.DRY)
+        t.impulses[3 * i] = a
+        t.impulses[3 * i + 1] = b
+        t.impulses[3 * i + 2] = c
+        largest = max(largest, a, b, c)
     return largest
 
 

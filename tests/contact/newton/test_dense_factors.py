@@ -7,6 +7,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     answer_factors,
     factor_rows,
+    factor_statuses,
     gather_rows,
 )
 from spatialops.contact.newton.dense.factors import factor, substitute_dense
@@ -73,13 +74,27 @@ def short_rows(contacts, rng):
     return ContactRows(L, trees, u, friction, *np.zeros((2, contacts)), CORNERS, at.POLYGON)
 
 
-def assert_solved(rows, scratch, rng):
-    """The problem of the statuses is that of the dense rows, and its answer."""
+def from_gathered_rows(rows, scratch):
+    """Factors of rows that are not spread out."""
     count = gather_rows(rows, EPS, scratch)
-    rho, gamma = rho_and_gamma(rows)
+    factor_rows(rows, EPS, count, scratch)
+    return count
+
+
+def from_statuses(rows, scratch):
+    """Factors of rows that are, where there are no more unknowns than columns."""
+    return factor_statuses(rows, EPS, scratch)
+
+
+WAYS = pytest.mark.parametrize("factors", [from_gathered_rows, from_statuses])
+
+
+def assert_solved(factors, rows, scratch, rng):
+    """The problem of the statuses is that of the dense rows, and its answer."""
+    count = factors(rows, scratch)
+    rho, gamma = rho_and_gamma(rows, scratch)
     assert count == len(rho)
     right = rng.standard_normal(count)
-    factor_rows(rows, EPS, count, scratch)
     scratch.vectors[at.RIGHT, :count] = right
     answer_factors(rows, EPS, count, scratch)
     A = rho @ gamma.T + EPS * np.eye(count)
@@ -88,33 +103,45 @@ def assert_solved(rows, scratch, rng):
     assert x == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
 
 
-def rho_and_gamma(rows):
+def rho_and_gamma(rows, scratch):
     """Rows of what must not move and of what acts."""
     L = dense_of(rows)
     rho, gamma = [], []
     for i in range(len(rows.friction)):
         n, first, second = L[3 * i : 3 * i + 3]
-        rho += [n] if i % 2 else [n, first, second]
-        gamma += [n + 0.5 * first] if i % 2 else [n, first, second]
+        sticks = scratch.status[i, at.TANGENT] == at.STICKS
+        rho += [n, first, second] if sticks else [n]
+        gamma += [n, first, second] if sticks else [n + 0.5 * first]
     return np.array(rho), np.array(gamma)
 
 
+@WAYS
 @pytest.mark.parametrize(
     ("contacts", "columns"),
     [(1, 6), (3, 6), (4, 35), (8, 35), (30, 18), (40, BATCH + 11), (10, 2 * BATCH + 5)],
 )
-def test_the_problem_of_statuses_is_solved(contacts, columns, rng):
+def test_the_problem_of_statuses_is_solved(contacts, columns, factors, rng):
     rows, scratch = problem(contacts, columns, rng)
-    assert_solved(rows, scratch, rng)
+    assert_solved(factors, rows, scratch, rng)
 
 
+@WAYS
+@pytest.mark.parametrize("contacts", [1, 3, 4, 11])
+def test_where_all_stick_the_problem_is_symmetric(contacts, factors, rng):
+    rows, scratch = problem(contacts, 3 * contacts, rng)
+    scratch.status[:, at.TANGENT] = at.STICKS
+    scratch.friction[:, at.SIZE] = 0.0
+    assert_solved(factors, rows, scratch, rng)
+
+
+@WAYS
 @pytest.mark.parametrize("contacts", [1, 5, 9, 24])
-def test_rows_may_be_short_and_of_two_trees(contacts, rng):
+def test_rows_may_be_short_and_of_two_trees(contacts, factors, rng):
     rows = short_rows(contacts, rng)
     scratch = scratch_with_statuses(rows)
     for part in scratch.dense[:3]:  # of problems before
         part[:] = rng.standard_normal(part.shape)
-    assert_solved(rows, scratch, rng)
+    assert_solved(factors, rows, scratch, rng)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 30])
@@ -124,7 +151,7 @@ def test_rows_are_exchanged_where_the_diagonal_is_zero(n, rng):
     A += 0.1 * rng.standard_normal((n, n)) * (1.0 - np.eye(n))
     np.fill_diagonal(A, 0.0 if n > 1 else 1.0)
     scratch.dense.M[:n, :n] = A.T  # by columns
-    factor(scratch.dense, n)
+    factor(scratch.dense, n, True)
     right, x = rng.standard_normal(n), np.zeros(n)
     substitute_dense(scratch.dense, n, right, x)
     assert pytest.approx(right, abs=1e-12) == A @ x
@@ -133,7 +160,7 @@ def test_rows_are_exchanged_where_the_diagonal_is_zero(n, rng):
 def test_what_has_no_pivot_is_zero(rng):
     _, scratch = problem(3, 10, rng)
     scratch.dense.M[:3, :3] = np.diag([2.0, 0.0, 4.0])
-    factor(scratch.dense, 3)
+    factor(scratch.dense, 3, True)
     x = np.zeros(3)
     substitute_dense(scratch.dense, 3, np.ones(3), x)
     assert x.tolist() == [0.5, 0.0, 0.25]

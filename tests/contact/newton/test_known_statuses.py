@@ -86,7 +86,7 @@ def test_what_slides_does_so_as_impulses_show_along_tangents_that_turned(turned)
     find_parts(rows, scratch)
     find_statuses(rows, 1e-5, 1.0, p, scratch)
     found = scratch.status[2].copy()
-    begin_statuses(rows, p, scratch)
+    begin_statuses(rows, 1e-5, 1.0, p, scratch)
     quarters = turned / (0.5 * np.pi)
     corner, side = int(np.round(quarters)) % 4, int(quarters)
     assert list(scratch.status[0, at.NORMAL :]) == [at.PRESSES, at.AT_CORNER, corner]
@@ -104,11 +104,11 @@ def test_dry_friction_has_a_direction_and_no_side(rng):
     )
     scratch, p = scratch_of(rows), np.array([0.0, -1.0, 0.0])
     find_parts(rows, scratch)
-    begin_statuses(rows, p, scratch)
+    begin_statuses(rows, 1e-5, 1.0, p, scratch)
     assert list(scratch.status[0, at.NORMAL :]) == [at.OPEN, at.AT_CORNER, len(rows.corners) // 2]
     smooth = rows._replace(dry=np.zeros(1), statuses=np.array([PRESSES_AT_CORNER]))
     find_parts(smooth, scratch)
-    begin_statuses(smooth, p, scratch)
+    begin_statuses(smooth, 1e-5, 1.0, p, scratch)
     assert list(scratch.status[0, at.NORMAL :]) == [at.PRESSES, at.FREE, 0]
 
 

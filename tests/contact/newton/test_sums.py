@@ -48,7 +48,8 @@ def expected(rows, scratch, right):
     """The same by dense rows."""
     L, m = dense_of(rows), len(rows.friction)
     contacts = m - len(rows.owners)
-    rho, gamma, share = [], [], []
+    rho, gamma = [], []
+    share = []
     for i in range(m):
         n, *tangents = L[3 * i : 3 * i + 3]
         x, y, g, k, w = scratch.friction[i]

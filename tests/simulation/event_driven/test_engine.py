@@ -484,7 +484,8 @@ def test_the_log_is_kept_and_printed(tmp_path):
     assert again.log == record.log
     assert [event.kind for event in again.log] == ["impact"]
     assert "impact" in str(again.log)
-    assert "body on floor: open -> stick, 1.401 m/s, 0.981 -> 0 J" in str(again.log)
+    assert "body on floor: open -> stick, 1.401 m/s, 0.981 -> " in str(again.log)
+    assert again.log[0].energy[1] <= 1e-30  # J: the ball lies there
     assert str(EventLog()) == "no events"
     assert so.Simulator(record.scene).run(duration=0.0).log == EventLog()
 
