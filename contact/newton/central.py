@@ -21,9 +21,9 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import analyse
-from spatialops.contact.newton.from_inside import NEARLY, from_inside, shaken
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
-from spatialops.contact.newton.interior_point import has_inside
+from spatialops.contact.newton.inside.from_inside import NEARLY, from_inside, shaken
+from spatialops.contact.newton.inside.interior_point import has_inside
 from spatialops.contact.newton.path_following import (
     CHANGES,
     LAST_CHANGES,

@@ -8,14 +8,14 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_rows
 from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.central import ALL_ATTEMPTS, FIRST_ATTEMPT, Aim, central_impulses
-from spatialops.contact.newton.interior_point import (
+from spatialops.contact.newton.inside.interior_point import (
     YIELDS,
     has_inside,
     interior_impulses,
     solve_step,
 )
-from spatialops.contact.newton.pair_steps import eliminate_pairs, name_unknowns
-from spatialops.contact.newton.pairs import (
+from spatialops.contact.newton.inside.pair_steps import eliminate_pairs, name_unknowns
+from spatialops.contact.newton.inside.pairs import (
     begin_pairs,
     find_misses,
     put_impulses,

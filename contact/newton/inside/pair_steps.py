@@ -21,7 +21,7 @@ from spatialops.algebra.lane_logic import less, where
 from spatialops.algebra.simd import WIDTH, Lanes, load, spread, store, zeros
 from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.pairs import (
+from spatialops.contact.newton.inside.pairs import (
     pass_on,
     put_in_lanes,
     slip_of_eight,

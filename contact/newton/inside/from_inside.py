@@ -13,7 +13,7 @@ from spatialops._compile.apart import VECTOR, late, types
 from spatialops.algebra.vectors import copy_into
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
-from spatialops.contact.newton.interior_point import (
+from spatialops.contact.newton.inside.interior_point import (
     CAREFUL,
     FASTEST,
     GIVING,

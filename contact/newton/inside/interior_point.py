@@ -29,13 +29,13 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_rows
 from spatialops.contact.newton.blocks.substitution import substitute_blocks
 from spatialops.contact.newton.dense.factors import substitute_dense
-from spatialops.contact.newton.pair_steps import (
+from spatialops.contact.newton.inside.pair_steps import (
     eliminate_pairs,
     name_unknowns,
     relative_step,
     step_pairs,
 )
-from spatialops.contact.newton.pairs import (
+from spatialops.contact.newton.inside.pairs import (
     begin_pairs,
     find_misses,
     move_pairs,
