@@ -45,6 +45,9 @@ _BEGIN_AT_ZERO = np.array(
 
 _made = object.__new__
 _NONE = np.zeros(0)
+# Contacts that there is room for at first, and so many more as is the root of those that may be.
+# Growing takes a millisecond: of robots that lie down 3 to 5 % of a second's steps.
+_FIRST = 32
 _PHASES: dict[int, Phase] = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}
 
 
@@ -269,4 +272,4 @@ def put_answer(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> N
 
 def first_capacity(scene: Scene) -> int:
     """Contacts to make room for at first; the tables grow where there are more."""
-    return max(1, min(scene.most_contacts, 8 + math.isqrt(scene.most_contacts)))
+    return max(1, min(scene.most_contacts, _FIRST + math.isqrt(scene.most_contacts)))
