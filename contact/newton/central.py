@@ -92,7 +92,7 @@ class Aim(NamedTuple):
     warm: bool  # whether it begins with the impulses given, else with none
     tolerance: float  # residual
     attempts: int  # from one start at most
-    again: bool  # whether the problem before was of the same rows, and nearly this one
+    again: bool  # whether the problem before was this one, but for small changes
     more: bool  # or but for some contacts more
 
 
@@ -119,13 +119,12 @@ def central_impulses(
     Of a problem that is stated `again`, statuses and factors are at hand; of one of `more` contacts
     statuses, however far off these few are.
     """
+    spread_out(rows, scratch)
     if aim.again and is_dense(rows) and scratch.factored[at.UNKNOWNS] > 0.0:
         residual = solved_again(rows, fastest, p, scratch)
         if residual <= aim.tolerance:
             return 1, residual
-    else:
-        scratch.factored[at.SUMMED] = 0.0
-        spread_out(rows, scratch)
+    scratch.factored[at.SUMMED] = 0.0
     known = is_dense(rows) or analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     if not known:
         return 0, INFINITE

@@ -51,7 +51,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         known,
         t.settings[at.TOLERANCE],
         ALL_ATTEMPTS,
-        known and t.control[at.AS_BEFORE] == 1,
+        known and t.control[at.TURNED] == 1,
         known and t.control[at.ANEW] > 0,
     )
     iterations, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers)

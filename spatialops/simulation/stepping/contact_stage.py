@@ -65,9 +65,6 @@ _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
 # W_nn relative to the tangential compliance of a contact, at most of one at a dead centre, and of
 # one that is there in a deep overlap.
 _LOCKED, _LOCKED_DEEP = 1e-6, 1e-4
-# Cosine of a turn, by 1e-2, that leaves a tangent what it was: friction has a part as large across
-# the slip, where the slip is so little that what contacts answer beside what was foreseen turns it.
-_SAME_TANGENT = 1.0 - 0.5e-4
 
 
 @merged
@@ -161,7 +158,7 @@ def drop_locked(t: Tables) -> bool:
     if kept < m:
         t.control[at.ACTING] = kept
         t.control[at.MOMENTS] = 0
-        t.control[at.AS_BEFORE] = 0
+        t.control[at.TURNED] = 0
         put_kept_rows(t)
     return kept < m
 
@@ -215,7 +212,7 @@ def state_problem(t: Tables) -> None:
     """The problem of the contacts that were taken, with the velocities that DV gives them."""
     t.control[at.ACTING] -= t.control[at.MOMENTS]
     t.control[at.MOMENTS] = 0
-    t.control[at.AS_BEFORE] = 0
+    t.control[at.TURNED] = 0
     put_speeds(t)
     if has_moments(t):
         add_moments(t)
@@ -231,8 +228,7 @@ def state_problem(t: Tables) -> None:
 def state_again(t: Tables) -> None:
     """The problem of the same contacts at the same place, with other velocities.
 
-    Its rows are those at hand. Their tangents turn with the slip, all of them, where any has turned
-    by more than hardly: else they stay, and what is known of the rows.
+    Its rows are those at hand, whose tangents turn with the slip.
     """
     if t.control[at.HOLDS] == 1 or t.control[at.MOMENTS] > 0:
         state_problem(t)
@@ -241,41 +237,12 @@ def state_again(t: Tables) -> None:
     before = matrix(t.impulses, 0, m, 3)  # tangents, where the answer will be
     for i in range(m):
         put3(before, i, 0, vec3(t.floats, i, col.TANGENT))
-    frame_freely(t)
-    turned = False
+    put_speeds(t)
     for i in range(m):
-        turned = turned or has_turned(t, i, vec3(before, i, 0))
-    for i in range(m):
-        if t.ints[i, col.CONTACT_FEATURE_A] < 0:
-            continue
-        if turned:
+        if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
             turn_rows(t, i, vec3(before, i, 0))
-        else:
-            turn_back(t, i, vec3(before, i, 0))
-    t.control[at.AS_BEFORE] = 0 if turned else 1
-    complete_speeds(t)
+    t.control[at.TURNED] = 1
     leave_out(t)
-
-
-@inlined
-def has_turned(t: Tables, i: int, before: Vec3) -> bool:
-    """Whether the first tangent of contact i is another than before."""
-    if t.ints[i, col.CONTACT_FEATURE_A] < 0:
-        return False
-    return not dot(before, vec3(t.floats, i, col.TANGENT)) > _SAME_TANGENT
-
-
-@inlined
-def turn_back(t: Tables, i: int, before: Vec3) -> None:
-    """Tangents of contact i as before, and velocities along them."""
-    first = vec3(t.floats, i, col.TANGENT)
-    second = cross(vec3(t.floats, i, col.NORMAL), before)
-    c, s = dot(before, first), dot(second, first)
-    along, across = t.u[3 * i + 1], t.u[3 * i + 2]
-    put3(t.floats, i, col.TANGENT, before)
-    put3(t.floats, i, col.SECOND, second)
-    t.u[3 * i + 1] = t.floats[i, col.APPROACH + 1] = c * along - s * across
-    t.u[3 * i + 2] = t.floats[i, col.APPROACH + 2] = s * along + c * across
 
 
 @inlined
@@ -297,13 +264,6 @@ def turn_rows(t: Tables, i: int, before: Vec3) -> None:
 
 @inlined
 def put_speeds(t: Tables) -> None:
-    """Velocities of the acting contacts that DV gives them, and what gaps and drifts add."""
-    frame_freely(t)
-    complete_speeds(t)
-
-
-@inlined
-def frame_freely(t: Tables) -> None:
     """Velocities of the acting contacts that DV gives them, along frames that follow their slip."""
     nv = t.v.size
     v_free = t.vectors[at.V_X, :nv]
@@ -313,6 +273,7 @@ def frame_freely(t: Tables) -> None:
     if has_joints(t):
         put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
     frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
+    complete_speeds(t)
 
 
 @inlined

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.path_following import can_be_followed, follow_path
+from spatialops.contact.newton.path_following import CHANGES, can_be_followed, follow_path
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import Problem
@@ -23,7 +23,7 @@ def followed(rows, start):
     p = np.array(start, dtype=np.float64)
     share = 1.0 if not p.any() else 1.0 / p.size
     problem = Problem(rows, s, speed_scale(rows, s))
-    changes, residual = follow_path(problem, share, TOLERANCE, p, scratch)
+    changes, residual = follow_path(problem, share, TOLERANCE, CHANGES, p, scratch)
     return changes, residual, p.reshape(-1, 3)
 
 
