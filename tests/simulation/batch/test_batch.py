@@ -194,10 +194,10 @@ def test_failed_environments_begin_anew_where_that_is_asked(hasty):
 
 @pytest.mark.compiled
 def test_many_contacts_take_larger_tables_and_the_same_bits():
-    scene = boxes(6, speed=0.0)
+    scene = boxes(20, speed=0.0)
     simulator = so.Simulator(scene, dt=2e-3)
     q = scene.state.q.copy()
-    q[2::7] = 0.1 + 0.2 * np.arange(6)
+    q[2::7] = 0.1 + 0.2 * np.arange(20)
     q[0::7] = 0.0
     taus = np.zeros((2, STEPS, scene.model.nv))
     v = np.zeros(scene.model.nv)

@@ -9,6 +9,7 @@ import spatialops as so
 from spatialops._compile.jit import COMPILED
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.adapter import load_state
 from spatialops.simulation.stepping.warm import impulse_memory
 from tests.simulation.stepping.test_grips import grip, least
 
@@ -137,3 +138,20 @@ def test_room_is_for_what_acts_and_not_for_what_could():
     assert len(t.memory) < 1000
     grown = so.Simulator(scene, dt=1e-3).stepping.grow(t)
     assert len(grown.contact_records) < 2.1 * len(t.contact_records)
+
+
+@pytest.mark.compiled
+def test_a_step_from_another_state_knows_nothing_of_its_pairs():
+    """Sides of hulls that overlap are remembered while these hardly move."""
+    scene = grip("box", 0.3)
+    simulator = so.Simulator(scene, dt=1e-3)
+    t = simulator.stepping.tables()
+    load_state(t, scene.state, np.zeros(scene.model.nv), 1)
+    t.remembered[:, :2] = 1.0
+    t.control[at.MEMORY_ROWS] = 1
+    load_state(t, scene.state, np.zeros(scene.model.nv), 1)  # where it is
+    assert t.remembered[:, 0].all()
+    assert t.control[at.MEMORY_ROWS] == 1
+    load_state(t, so.State(scene.state.q, scene.state.v + 1e-9), np.zeros(scene.model.nv), 1)
+    assert not t.remembered[:, 0].any()
+    assert t.control[at.MEMORY_ROWS] == 0
