@@ -49,14 +49,6 @@ from spatialops.contact.rows import START, width_of
 
 
 @kernel
-def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
-    """The unknowns of the present statuses, with their rows rho and gamma; how many."""
-    count = list_unknowns(rows, eps, scratch)
-    put_rows(rows, eps, count, scratch)
-    return count
-
-
-@kernel
 def put_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """Rows rho and gamma of so many unknowns that are listed."""
     for c in range(count):

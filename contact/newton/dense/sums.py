@@ -134,8 +134,8 @@ def change_sum(rows: ContactRows, scratch: NewtonScratch, n: int) -> None:
             add_product(dense, dense.sums, dense.right, n, False)
             begin_spans(dense, BATCH)
             count = 0
-        count = put_lines(rows, scratch, i, dense.summed, -1.0, count)
-        count = put_lines(rows, scratch, i, dense.terms, 1.0, count)
+        count = put_contact(rows, scratch, i, dense.summed, -1.0, count)
+        count = put_contact(rows, scratch, i, dense.terms, 1.0, count)
         for k in range(at.TERMS):
             dense.summed[i, k] = dense.terms[i, k]
     if count > 0:
@@ -143,7 +143,7 @@ def change_sum(rows: ContactRows, scratch: NewtonScratch, n: int) -> None:
 
 
 @inlined
-def put_lines(
+def put_contact(
     rows: ContactRows, scratch: NewtonScratch, i: int, terms: Array, sign: float, count: int
 ) -> int:
     """Lines of the terms of contact i, behind so many: rho, of this sign, and gamma."""

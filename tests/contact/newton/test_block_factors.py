@@ -8,7 +8,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     component,
     factor_rows,
-    gather_rows,
+    put_rows,
     solve_rows,
 )
 from spatialops.contact.newton.blocks.structure import analyse
@@ -16,6 +16,7 @@ from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulse
 from spatialops.contact.newton.row_products import put_velocities, spread_out
 from spatialops.contact.newton.rows import ContactRows, is_dense
 from spatialops.contact.newton.statuses import find_parts, find_statuses, put_on_pieces
+from spatialops.contact.newton.unknowns import list_unknowns
 from spatialops.contact.rows import (
     COUNT_A,
     COUNT_B,
@@ -77,7 +78,8 @@ def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     put_velocities(rows, p, v, scratch)
     scratch.vectors[at.CENTRE] = p
     before = p.copy()
-    count = gather_rows(rows, eps, scratch)
+    count = list_unknowns(rows, eps, scratch)
+    put_rows(rows, eps, count, scratch)
     factor_rows(rows, eps, count, scratch)
     solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     # What must vanish at the answer: v + eps (p - centre) along every unknown.

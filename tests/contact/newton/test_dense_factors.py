@@ -8,12 +8,13 @@ from spatialops.contact.newton.active_rows import (
     answer_factors,
     factor_rows,
     factor_statuses,
-    gather_rows,
+    put_rows,
 )
 from spatialops.contact.newton.dense.factors import factor, substitute_dense
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import BATCH, ContactRows
 from spatialops.contact.newton.statuses import find_parts, put_friction
+from spatialops.contact.newton.unknowns import list_unknowns
 from spatialops.contact.rows import (
     COUNT_A,
     COUNT_B,
@@ -76,7 +77,8 @@ def short_rows(contacts, rng):
 
 def from_gathered_rows(rows, scratch):
     """Factors of rows that are not spread out."""
-    count = gather_rows(rows, EPS, scratch)
+    count = list_unknowns(rows, EPS, scratch)
+    put_rows(rows, EPS, count, scratch)
     factor_rows(rows, EPS, count, scratch)
     return count
 

@@ -9,7 +9,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     component,
     factor_rows,
-    gather_rows,
+    put_rows,
     solve_rows,
 )
 from spatialops.contact.newton.no_slip import impulses_of_law
@@ -17,6 +17,7 @@ from spatialops.contact.newton.ray import FAR, until_outside
 from spatialops.contact.newton.residual import residual_of
 from spatialops.contact.newton.row_products import put_velocities, spread_out
 from spatialops.contact.newton.statuses import find_parts, find_statuses, put_on_pieces
+from spatialops.contact.newton.unknowns import list_unknowns
 from tests.contact.newton.test_block_factors import pile
 from tests.contact.newton.test_central import FROM_ZERO, body, random_body
 from tests.support.contact_rows import contact_rows_of, dense_of, plain, scratch_of
@@ -202,7 +203,8 @@ def test_what_resists_is_in_the_linear_problem(law, trees, rng):
     put_velocities(rows, p, v, scratch)
     scratch.vectors[at.CENTRE] = p
     before = p.copy()
-    count = gather_rows(rows, eps, scratch)
+    count = list_unknowns(rows, eps, scratch)
+    put_rows(rows, eps, count, scratch)
     factor_rows(rows, eps, count, scratch)
     solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     put_velocities(rows, p, v, scratch)
