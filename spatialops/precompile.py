@@ -30,7 +30,8 @@ from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.newton.active_rows import solve_rows
 from spatialops.contact.newton.central import central_impulses
 from spatialops.contact.newton.islands import solve_island, solve_islands
-from spatialops.contact.newton.proximal import proximal_steps, refined, solved_again
+from spatialops.contact.newton.proximal import proximal_steps, solved_again
+from spatialops.contact.newton.refinement import refined
 from spatialops.contact.newton.row_products import put_velocities
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve

@@ -70,7 +70,12 @@ KEPT_STATES = 13  # and coefficients of friction, or what stands for them
 AHEAD = 14  # velocities on the way to those of the problem, which statuses hold for
 SHIFT = 15  # and what they miss at the start
 KEPT_PATH = 16  # the best answer before paths are followed
-VECTORS = 17
+MOVED = 17  # p, by the last step that refines
+LED = 18  # and what the factors alone would have done
+LEADS = 19  # differences of these from step to step, orthonormal
+MOST_LEADS = 7
+MOVES = LEADS + MOST_LEADS  # of p between them
+VECTORS = MOVES + MOST_LEADS
 
 # What the factors at hand are of.
 TERM = 0  # proximal

@@ -20,8 +20,10 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import answer_factors, factor_statuses
-from spatialops.contact.newton.proximal import proximal_steps, refined, residual_at
+from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.ray import FAR
+from spatialops.contact.newton.refinement import refined
+from spatialops.contact.newton.residual import residual_at
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
 from spatialops.contact.newton.rows import (
     PROBLEM,

@@ -23,7 +23,8 @@ from spatialops.contact.newton.active_rows import (
 from spatialops.contact.newton.independent import are_apart, factor_independent
 from spatialops.contact.newton.known_statuses import begin_statuses, go_round
 from spatialops.contact.newton.ray import FAR, ray_length
-from spatialops.contact.newton.residual import FOUND, residual_of, rounding, speed_scale
+from spatialops.contact.newton.refinement import refined
+from spatialops.contact.newton.residual import FOUND, residual_at, rounding, speed_scale
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
 from spatialops.contact.newton.rows import (
     PROBLEM,
@@ -44,8 +45,6 @@ _LIMITS = types.Tuple((types.int64, types.int64, types.boolean))
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
 _SHARP = 1e-12  # residual above which statuses are looked at again, also where it is accepted
-_REFINES = 8  # steps at most, each of which must make the residual
-_SMALLER = 0.1  # times as large
 _STALLED = 0.5  # of the residual, which further centres leave where it is
 _SAME = 0.01  # change of the residual, relative, with which a centre of round friction settles
 _TOWARDS = 0.3  # cosine: along a direction that lowers velocities they fall by at least so much
@@ -207,14 +206,6 @@ def kept_if_as_good(
 
 
 @inlined
-def residual_at(problem: Problem, p: Array, scratch: NewtonScratch) -> float:
-    """Residual of p, whose velocities are put into the scratch."""
-    v = scratch.vectors[at.VELOCITY]
-    put_velocities(problem.rows, p, v, scratch)
-    return residual_of(problem.rows, problem.s, problem.scale, p, v)
-
-
-@inlined
 def newton_step(
     problem: Problem, eps: float, count: int, p: Array, scratch: NewtonScratch
 ) -> float:
@@ -233,35 +224,6 @@ def newton_step(
 def stays(rows: ContactRows, before: float, residual: float) -> bool:
     """Whether directions of sliding turn by less than matters: the centre's answer is found."""
     return turns_on(rows) and abs(residual - before) <= _SAME * residual
-
-
-@late(PROBLEM, types.float64, types.int64, types.float64, VECTOR, SCRATCH)
-def refined(
-    problem: Problem,
-    eps: float,
-    count: int,
-    residual: float,
-    p: Array,
-    scratch: NewtonScratch,
-) -> float:
-    """Refine p with the factors at hand, of so many unknowns; the residual.
-
-    Every step is about a centre of its own. Statuses stay as they are: of velocities that are
-    rounding, any status would be one.
-    """
-    before = scratch.vectors[at.BEFORE]
-    for _ in range(_REFINES):
-        if residual <= FOUND * rounding(p.size, scratch.y.size):
-            break
-        copy_into(before, p)
-        solve_rows(problem.rows, eps, count, p, p, scratch)
-        found = residual_at(problem, p, scratch)
-        if not found < _SMALLER * residual:
-            copy_into(p, before)
-            put_velocities(problem.rows, p, scratch.vectors[at.VELOCITY], scratch)
-            break
-        residual = found
-    return residual
 
 
 @late(ROWS, VECTOR, SCRATCH)

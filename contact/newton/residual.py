@@ -17,7 +17,14 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.rows import ContactRows, is_moment, presser_of
+from spatialops.contact.newton.row_products import put_velocities
+from spatialops.contact.newton.rows import (
+    ContactRows,
+    NewtonScratch,
+    Problem,
+    is_moment,
+    presser_of,
+)
 from spatialops.contact.newton.statuses import limit_of, side_facing
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -51,6 +58,14 @@ def speed_scale(rows: ContactRows, s: float) -> float:
 @inlined
 def along(corners: Array, k: int, x: float, y: float) -> float:
     return corners[k, 0] * x + corners[k, 1] * y
+
+
+@inlined
+def residual_at(problem: Problem, p: Array, scratch: NewtonScratch) -> float:
+    """Residual of p, whose velocities are put into the scratch."""
+    v = scratch.vectors[at.VELOCITY]
+    put_velocities(problem.rows, p, v, scratch)
+    return residual_of(problem.rows, problem.s, problem.scale, p, v)
 
 
 @kernel
