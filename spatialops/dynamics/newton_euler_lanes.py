@@ -20,7 +20,7 @@ from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.prefetch import prefetch, prefetch_rows
-from spatialops.algebra.simd import WIDTH, at, load1, load3, load_sym3, store1, store3
+from spatialops.algebra.simd import WIDTH, at, load1, load3, load_sym3, store1, store3, stream
 from spatialops.algebra.vectors import (
     ZERO3,
     cross,
@@ -33,32 +33,49 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.composite_lanes import (
-    BLOCK,
+    AHEAD,
     CARRIES,
     CENTER,
     COMPOSITE_ROWS,
+    FAR_AHEAD,
     MOVES,
     NO_POSE,
+    PLACED,
     REACH,
     SCALE,
     SECOND,
+    TURNED,
     WEIGHT,
+    branches_at,
     column3,
+    column9,
+    fits_workspace,
     gather_coordinates,
     place_in_parents,
     place_in_world,
     put_column3,
+    put_column9,
     weigh_and_direct,
 )
 from spatialops.dynamics.kinematics import finite_status, fits
-from spatialops.tree.branches import GRAVITY, NUMBER, WORK_ROWS
+from spatialops.tree.branches import BLOCK, GRAVITY, NUMBER
 
 # Rows of the workspace; CARRIES has (n, f), and SCALE what they do along the axes.
 OMEGA = COMPOSITE_ROWS  # 3
 ALPHA = COMPOSITE_ROWS + 3  # 3
 ACCEL = COMPOSITE_ROWS + 6  # 3
 
+_WHOLE = 4 * BLOCK  # eights that are not worth beginning anew for
+
+_TO_BASE = CARRIES + 6 - REACH  # rows from REACH on that the sweep to the base reads
+
 Motion = tuple[Vec3, Vec3, Vec3, Vec3]
+
+
+@inlined
+def motion_of(work: Array, k: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Angular velocity, and angular and linear acceleration, of link k."""
+    return column3(work, OMEGA, k), column3(work, ALPHA, k), column3(work, ACCEL, k)
 
 
 @inlined
@@ -68,6 +85,7 @@ def accelerate(
     v: Array,
     a: Array,
     work: Array,
+    near: Array,
     first: int,
     end: int,
     before: Motion,
@@ -78,72 +96,92 @@ def accelerate(
     returned.
     """
     base, omega, alpha, accel = before
-    more = end < work.shape[0]
+    more = end < constants.shape[0]
     lifted = scaled(-1.0, column3(constants, GRAVITY, 0))
     for k in range(WIDTH * first, min(tree.shape[0], WIDTH * end)):
         if more:
-            prefetch_rows(constants, (k >> 3) + BLOCK, 0, GRAVITY, k)
-            prefetch(tree, k + WIDTH * BLOCK, 0)
+            prefetch_rows(constants, (k >> 3) + AHEAD, 0, GRAVITY, k)
+            prefetch(tree, k + WIDTH * AHEAD, 0)
         parent, number = tree[k, layout.PARENT], tree[k, NUMBER]
         if parent < 0:
             omega = ZERO3
             alpha = ZERO3
             accel = lifted
         elif parent != k - 1:  # else they are in registers still
-            omega = column3(work, OMEGA, parent)
-            alpha = column3(work, ALPHA, parent)
-            accel = column3(work, ACCEL, parent)
+            omega, alpha, accel = motion_of(near if parent >= WIDTH * first else work, parent)
         coriolis = v[number]
         if tree[k, layout.FRAME] != layout.SAME:
             base = omega
             coriolis = 2.0 * v[number]
-            lever = column3(work, REACH, k)
+            lever = column3(near, REACH, k)
             swing = plus(cross(alpha, lever), cross(omega, cross(omega, lever)))
             accel = plus(accel, swing)
-        turn, slide = column3(work, MOVES, k), column3(work, MOVES + 3, k)
+        turn, slide = column3(near, MOVES, k), column3(near, MOVES + 3, k)
         accel = plus_scaled(plus_scaled(accel, a[number], slide), coriolis, cross(omega, slide))
         spin = scaled(v[number], turn)
         alpha = plus(plus_scaled(alpha, a[number], turn), cross(base, spin))
         omega = plus(omega, spin)
-        put_column3(work, OMEGA, k, omega)
-        put_column3(work, ALPHA, k, alpha)
-        put_column3(work, ACCEL, k, accel)
+        put_column3(near, OMEGA, k, omega)
+        put_column3(near, ALPHA, k, alpha)
+        put_column3(near, ACCEL, k, accel)
     return base, omega, alpha, accel
 
 
 @inlined
-def put_inertial_forces(work: Array, first: int, end: int) -> None:
-    """What the links' own masses need to move so."""
-    for k in range(first, end):
-        omega = load3(work, OMEGA, k)
-        alpha = load3(work, ALPHA, k)
-        accel = load3(work, ACCEL, k)
-        h, inertia = load3(work, CENTER, k), load_sym3(work, SECOND, k)
-        spin = cross(omega, sym_times(inertia, omega))
-        moment = plus(plus(sym_times(inertia, alpha), spin), cross(h, accel))
-        swing = plus(cross(alpha, h), cross(omega, cross(omega, h)))
-        store3(work, CARRIES, k, moment)
-        store3(work, CARRIES + 3, k, plus_scaled(swing, load1(work, WEIGHT, k), accel))
+def put_inertial_forces(work: Array, k: int) -> None:
+    """What the own masses of eight links need to move so."""
+    omega = load3(work, OMEGA, k)
+    alpha = load3(work, ALPHA, k)
+    accel = load3(work, ACCEL, k)
+    h, inertia = load3(work, CENTER, k), load_sym3(work, SECOND, k)
+    spin = cross(omega, sym_times(inertia, omega))
+    moment = plus(plus(sym_times(inertia, alpha), spin), cross(h, accel))
+    swing = plus(cross(alpha, h), cross(omega, cross(omega, h)))
+    store3(work, CARRIES, k, moment)
+    store3(work, CARRIES + 3, k, plus_scaled(swing, load1(work, WEIGHT, k), accel))
+
+
+@inlined
+def keep(tree: IntArray, work: Array, near: Array, k: int) -> None:
+    """Put what sweeps read of eight links into their own rows, and what further branches need.
+
+    That is half of it, and memory is written three times as fast as it is read and then written.
+    """
+    for row in range(REACH, SECOND + 6):
+        stream(work, k, WIDTH * row, load1(near, row, k))
+    for link in range(WIDTH * k, min(tree.shape[0], WIDTH * k + WIDTH)):
+        if branches_at(tree, link):
+            put_column9(work, TURNED, link, column9(near, TURNED, link))
+            put_column3(work, PLACED, link, column3(near, PLACED, link))
+            for row in range(OMEGA, ACCEL + 3):
+                work[at(row, link)] = near[at(row, link)]
 
 
 @inlined
 def move(tree: IntArray, constants: Array, q: Array, v: Array, a: Array, work: Array) -> None:
     """Poses, inertias and accelerations of all links, and the forces that their own masses need.
 
-    One block after the other: of large trees a step of all links would wait for memory. A tree of
-    two blocks is one: beginning anew costs what it saves.
+    One block after the other: of large trees a step of all links would wait for memory. Where the
+    workspace has rows to spare, all blocks work in these: what no sweep reads again is not written
+    to memory.
     """
     pose = NO_POSE
     motion = ZERO3, ZERO3, ZERO3, ZERO3
-    step = BLOCK if work.shape[0] > 2 * BLOCK else 2 * BLOCK
-    for first in range(0, work.shape[0], step):
-        end = min(first + step, work.shape[0])
-        gather_coordinates(tree, q, work, first, end)
-        place_in_parents(constants, work, first, end)
-        pose = place_in_world(tree, q, work, first, end, pose)
-        weigh_and_direct(constants, work, first, end)
-        motion = accelerate(tree, constants, v, a, work, first, end, motion)
-        put_inertial_forces(work, first, end)
+    eights = constants.shape[0]
+    apart = work.shape[0] > eights
+    step = BLOCK if eights > _WHOLE else _WHOLE
+    for first in range(0, eights, step):
+        end = min(first + step, eights)
+        near = work[eights - first :] if apart else work
+        gather_coordinates(tree, q, near, first, end)
+        place_in_parents(constants, near, first, end)
+        pose = place_in_world(tree, q, work, near, first, end, pose)
+        weigh_and_direct(constants, near, first, end)
+        motion = accelerate(tree, constants, v, a, work, near, first, end, motion)
+        for k in range(first, end):
+            put_inertial_forces(near, k)
+            if apart:
+                keep(tree, work, near, k)
 
 
 @inlined
@@ -165,6 +203,10 @@ def hand_down(tree: IntArray, work: Array) -> None:
     """Forces that each link must be given for all that it carries, in registers along a branch."""
     moment, force = ZERO3, ZERO3
     for k in range(tree.shape[0] - 1, -1, -1):
+        ahead = (k >> 3) - FAR_AHEAD
+        if ahead >= 0:
+            prefetch_rows(work, ahead, REACH, _TO_BASE, k)
+            prefetch(tree, k - WIDTH * FAR_AHEAD, 0)
         moment = plus(moment, column3(work, CARRIES, k))
         force = plus(force, column3(work, CARRIES + 3, k))
         put_column3(work, CARRIES, k, moment)
@@ -197,14 +239,14 @@ def newton_euler_kernel(
     """
     if not fits(tree, q, v) or not fits(tree, q, a) or tau.size != v.size:
         return layout.MISFIT
-    if work.shape[0] != constants.shape[0] or work.shape[1] != WIDTH * WORK_ROWS:
+    if not fits_workspace(constants, work):
         return layout.MISFIT
     if finite_status(q) != layout.OK:  # the position of a free root enters no result
         return layout.NOT_FINITE
     move(tree, constants, q, v, a, work)
     take_off_external(tree, external, work)
     hand_down(tree, work)
-    for k in range(work.shape[0]):
+    for k in range(constants.shape[0]):
         moment, force = load3(work, CARRIES, k), load3(work, CARRIES + 3, k)
         along = dot(load3(work, MOVES, k), moment) + dot(load3(work, MOVES + 3, k), force)
         store1(work, SCALE, k, along)
