@@ -142,11 +142,7 @@ def sweep_to_base(tree: IntArray, constants: Array, tau: Array, work: Array) -> 
     force_up = ZERO3
     n = tree.shape[0]
     for k in range(n - 1, -1, -1):
-        ahead = (k >> 3) - AHEAD
-        if ahead >= 0:
-            prefetch_rows(work, ahead, REACH, _TO_BASE, k)
-            prefetch(tree, k - WIDTH * AHEAD, 0)
-            prefetch_rows(constants, ahead, layout.ARMATURE, 1, k)
+        prefetch_rows(work, (k >> 3) - AHEAD, REACH, _TO_BASE, k)
         parent, last = tree[k, layout.PARENT], tree[k, LAST]
         inertia = sum_of_inertias(own_inertia(work, k), carried)
         if branches_at(tree, k):

@@ -163,18 +163,16 @@ def place_in_world(
     """Poses from those in the parents' frames, base to tips; quaternions where joints have them.
 
     `before` is the pose of the link before the first, that of the last one is returned. These links
-    have their rows in `near`, those before them in `work`.
+    have their rows in `near`; what carries more than one branch is put into its row of `work` too.
     """
     rotation, place = before
+    apart = near.shape[0] < work.shape[0]
     for k in range(WIDTH * first, min(tree.shape[0], WIDTH * end)):
         parent = tree[k, layout.PARENT]
         frame = tree[k, layout.FRAME]
         i = tree[k, layout.FIRST_Q]
         if parent != k - 1 and parent >= 0:  # else they are in registers still
-            if parent >= WIDTH * first:
-                rotation, place = column9(near, TURNED, parent), column3(near, PLACED, parent)
-            else:
-                rotation, place = column9(work, TURNED, parent), column3(work, PLACED, parent)
+            rotation, place = column9(work, TURNED, parent), column3(work, PLACED, parent)
         lever = ZERO3
         if frame != layout.SAME:
             own = column9(near, TURNED, k)
@@ -190,6 +188,9 @@ def place_in_world(
         put_column9(near, TURNED, k, rotation)
         put_column3(near, PLACED, k, place)
         put_column3(near, REACH, k, lever)
+        if apart and branches_at(tree, k):
+            put_column9(work, TURNED, k, rotation)
+            put_column3(work, PLACED, k, place)
     return rotation, place
 
 
