@@ -86,14 +86,3 @@ def prefetch_rows(table: Array, eight: int, row: int, count: int, k: int) -> Non
             prefetch(table, eight, column + WIDTH * WIDTH * i)
         if (k & 7) < count % WIDTH:
             prefetch(table, eight, column + WIDTH * (count - count % WIDTH))
-
-
-@inlined
-def prefetch_to_write(table: Array, eight: int, row: int, count: int, k: int) -> None:
-    """The same of rows that are written to."""
-    if 0 <= eight < table.shape[0]:
-        column = WIDTH * (row + (k & 7))
-        for i in range(count // WIDTH):
-            prefetch_own(table, eight, column + WIDTH * WIDTH * i)
-        if (k & 7) < count % WIDTH:
-            prefetch_own(table, eight, column + WIDTH * (count - count % WIDTH))

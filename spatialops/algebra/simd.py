@@ -203,6 +203,36 @@ def _store_six(
     return types.void(table, types.intp, types.intp, LANES), storing(4, 2)
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _stream(
+    context: CompilerObject,
+    table: CompilerObject,
+    row: CompilerObject,
+    column: CompilerObject,
+    value: CompilerObject,
+) -> CompilerObject:
+    def generate(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        place = build.bitcast(place_in(context, build, kinds, values), REGISTER.as_pointer())
+        address = build.ptrtoint(place, ir.IntType(64))
+        within = build.and_(address, ir.Constant(address.type, 8 * WIDTH - 1))
+        whole = build.icmp_unsigned("==", within, ir.Constant(address.type, 0))
+        with build.if_else(whole, likely=True) as (past, through):
+            with past:
+                made = build.store(values[3], place, align=8 * WIDTH)
+                yes = build.module.add_metadata([ir.Constant(_NUMBER, 1)])
+                made.set_metadata("nontemporal", yes)
+            with through:
+                build.store(values[3], place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, types.intp, types.intp, LANES), generate
+
+
 def zeros() -> Lanes:
     """Lanes of zeros."""
     return np.zeros(WIDTH)
@@ -220,6 +250,14 @@ def spread(table: Array, row: int, column: int) -> Lanes:
 
 def store(table: Array, row: int, column: int, value: Lanes) -> None:
     """Put all lanes where `load` would find them."""
+    table[row, column : column + WIDTH] = value
+
+
+def stream(table: Array, row: int, column: int, value: Lanes) -> None:
+    """Put lanes into a line of memory that is not needed soon: past the caches, without reading it.
+
+    What is read again before other memory has filled the caches is better stored.
+    """
     table[row, column : column + WIDTH] = value
 
 
@@ -252,6 +290,13 @@ def _compiled_store(
     table: CompilerObject, row: CompilerObject, column: CompilerObject, value: CompilerObject
 ) -> CompilerObject:
     return lambda table, row, column, value: _store(table, row, column, value)
+
+
+@overload(stream, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_stream(
+    table: CompilerObject, row: CompilerObject, column: CompilerObject, value: CompilerObject
+) -> CompilerObject:
+    return lambda table, row, column, value: _stream(table, row, column, value)
 
 
 @overload(store_six, inline="always", strict=False)  # type: ignore[untyped-decorator]

@@ -18,7 +18,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.algebra.prefetch import prefetch_rows
+from spatialops.algebra.prefetch import prefetch, prefetch_rows
 from spatialops.algebra.simd import WIDTH, at
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -37,6 +37,7 @@ from spatialops.dynamics.composite_lanes import (
     AHEAD,
     CARRIES,
     CENTER,
+    FAR_AHEAD,
     MOVES,
     PLACED,
     REACH,
@@ -44,8 +45,10 @@ from spatialops.dynamics.composite_lanes import (
     SECOND,
     TURNED,
     WEIGHT,
+    branches_at,
     column3,
     column9,
+    fits_workspace,
     put_column3,
     put_column9,
 )
@@ -57,7 +60,7 @@ from spatialops.dynamics.newton_euler_lanes import (
     move,
     take_off_external,
 )
-from spatialops.tree.branches import LAST, NUMBER, WORK_ROWS
+from spatialops.tree.branches import LAST, NUMBER
 
 # Of a link where branches meet, B and C of what all but its first branch hand to it; its pose and
 # spin are needed no more by then.
@@ -142,7 +145,7 @@ def sweep_to_base(tree: IntArray, constants: Array, tau: Array, work: Array) -> 
         prefetch_rows(work, (k >> 3) - AHEAD, REACH, _TO_BASE, k)
         parent, last = tree[k, layout.PARENT], tree[k, LAST]
         inertia = sum_of_inertias(own_inertia(work, k), carried)
-        if k < last and tree[k + 1, LAST] != last:
+        if branches_at(tree, k):
             inertia = sum_of_inertias(inertia, (_NONE, *met_inertia(work, k)))
         turn, slide = column3(work, MOVES, k), column3(work, MOVES + 3, k)
         gain_m, gain_f = gain_of(tree[k, layout.MOTION], turn, slide, inertia)
@@ -181,8 +184,11 @@ def sweep_to_tips(tree: IntArray, work: Array, a: Array) -> None:
     alpha = ZERO3
     accel = ZERO3
     for k in range(tree.shape[0]):
-        prefetch_rows(work, (k >> 3) + AHEAD, REACH, _TO_TIPS, k)
-        parent, last = tree[k, layout.PARENT], tree[k, LAST]
+        ahead = (k >> 3) + FAR_AHEAD
+        if ahead < work.shape[0]:
+            prefetch_rows(work, ahead, REACH, _TO_TIPS, k)
+            prefetch(tree, k + WIDTH * FAR_AHEAD, 0)
+        parent = tree[k, layout.PARENT]
         if parent < 0:
             alpha = ZERO3
             accel = ZERO3
@@ -195,7 +201,7 @@ def sweep_to_tips(tree: IntArray, work: Array, a: Array) -> None:
         accel = plus(accel, cross(alpha, column3(work, REACH, k)))
         accel = plus_scaled(accel, rate, column3(work, MOVES + 3, k))
         alpha = plus_scaled(alpha, rate, column3(work, MOVES, k))
-        if k < last and tree[k + 1, LAST] != last:
+        if branches_at(tree, k):
             put_column3(work, ALPHA, k, alpha)
             put_column3(work, ACCEL, k, accel)
 
@@ -217,7 +223,7 @@ def articulated_lanes_kernel(
     """
     if not fits(tree, q, v) or not fits(tree, q, tau) or a.size != v.size:
         return layout.MISFIT
-    if work.shape[0] != constants.shape[0] or work.shape[1] != WIDTH * WORK_ROWS:
+    if not fits_workspace(constants, work):
         return layout.MISFIT
     if finite_status(q) != layout.OK:  # the position of a free root enters no result
         return layout.NOT_FINITE

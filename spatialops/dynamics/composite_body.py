@@ -24,10 +24,11 @@ from spatialops.dynamics.composite_lanes import (
     MOVES,
     PLACED,
     composites,
+    fits_workspace,
 )
 from spatialops.dynamics.kinematics import finite_status
 from spatialops.tree import sources
-from spatialops.tree.branches import LAST, NUMBER, WORK_ROWS
+from spatialops.tree.branches import LAST, NUMBER
 from spatialops.tree.model import Model, not_a_model
 
 _ENTRIES = COMPOSITE_ROWS  # eight rows more of the workspace, of M of eight links, depth first
@@ -81,7 +82,7 @@ def composite_body_kernel(
     n = tree.shape[0]
     if q.size != tree[0, layout.SIZE_Q] or mass.shape[0] != n or mass.shape[1] != n:
         return layout.MISFIT
-    if work.shape[0] != constants.shape[0] or work.shape[1] != WIDTH * WORK_ROWS:
+    if not fits_workspace(constants, work):
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
@@ -90,7 +91,7 @@ def composite_body_kernel(
     entries = target.reshape(n * n)
     for i in range(n * n):
         entries[i] = 0.0
-    for eight in range(work.shape[0]):
+    for eight in range(constants.shape[0]):
         put_eight_rows(tree, constants, work, eight, target)
     for i in range(ordered.shape[0]):
         for j in range(n):

@@ -14,7 +14,6 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Sym3, Vec3
 from spatialops._compile.jit import inlined
-from spatialops.algebra.prefetch import prefetch_to_write
 from spatialops.algebra.simd import (
     WIDTH,
     LanesVec3,
@@ -42,7 +41,16 @@ from spatialops.algebra.vectors import (
     times,
 )
 from spatialops.dynamics.kinematics import turned_by
-from spatialops.tree.branches import ALONG, ANGULAR, DIRECTION, SLIDING, TURNING, WORK_ROWS
+from spatialops.tree.branches import (
+    ALONG,
+    ANGULAR,
+    BLOCK,
+    DIRECTION,
+    LAST,
+    SLIDING,
+    TURNING,
+    WORK_ROWS,
+)
 
 # Rows of the workspace, a striped table (`lanes.at`). World axes.
 TURNED = 0  # 9: rotation, first in the parent's frame
@@ -58,11 +66,11 @@ SECOND = 32
 Q, ANGLE = 38, 39
 COMPOSITE_ROWS = 40
 
-BLOCK = 4
-"""Eights that go through several steps together, which find in the cache what the last one left."""
+AHEAD = 4
+"""Eights that a sweep asks for memory ahead: it comes after 0.1 to 0.3 us."""
 
-AHEAD = 2
-"""Eights that a sweep which does little asks for memory ahead."""
+FAR_AHEAD = 8
+"""The same of a sweep that does little for a link."""
 
 Mat3 = tuple[LanesVec3, LanesVec3, LanesVec3]
 Pose = tuple[Mat3, Vec3]
@@ -92,6 +100,20 @@ def put_column9(table: Array, row: int, k: int, m: Mat3) -> None:
     put_column3(table, row, k, m[0])
     put_column3(table, row + 3, k, m[1])
     put_column3(table, row + 6, k, m[2])
+
+
+@inlined
+def fits_workspace(constants: Array, work: Array) -> bool:
+    """Whether it has a row for each eight, perhaps those of a block besides."""
+    spare = work.shape[0] - constants.shape[0]
+    return spare in (0, BLOCK) and work.shape[1] == WIDTH * WORK_ROWS
+
+
+@inlined
+def branches_at(tree: IntArray, k: int) -> bool:
+    """Whether link k carries more than one branch."""
+    last = tree[k, LAST]
+    return k < last and tree[k + 1, LAST] != last
 
 
 @inlined
@@ -136,17 +158,16 @@ def place_in_parents(constants: Array, work: Array, first: int, end: int) -> Non
 
 @inlined
 def place_in_world(
-    tree: IntArray, q: Array, work: Array, first: int, end: int, before: Pose
+    tree: IntArray, q: Array, work: Array, near: Array, first: int, end: int, before: Pose
 ) -> Pose:
     """Poses from those in the parents' frames, base to tips; quaternions where joints have them.
 
-    `before` is the pose of the link before the first, that of the last one is returned.
+    `before` is the pose of the link before the first, that of the last one is returned. These links
+    have their rows in `near`; what carries more than one branch is put into its row of `work` too.
     """
     rotation, place = before
-    more = end < work.shape[0]
+    apart = near.shape[0] < work.shape[0]
     for k in range(WIDTH * first, min(tree.shape[0], WIDTH * end)):
-        if more:
-            prefetch_to_write(work, (k >> 3) + BLOCK, 0, WORK_ROWS, k)
         parent = tree[k, layout.PARENT]
         frame = tree[k, layout.FRAME]
         i = tree[k, layout.FIRST_Q]
@@ -154,19 +175,22 @@ def place_in_world(
             rotation, place = column9(work, TURNED, parent), column3(work, PLACED, parent)
         lever = ZERO3
         if frame != layout.SAME:
-            own = column9(work, TURNED, k)
+            own = column9(near, TURNED, k)
             if frame == layout.POSE:
                 i += 3
             if frame in (layout.ATTITUDE, layout.POSE):
                 own = times(own, rotation_from_quaternion(q[i], q[i + 1], q[i + 2], q[i + 3]))
             if parent >= 0:
-                lever = rotate(rotation, column3(work, PLACED, k))
+                lever = rotate(rotation, column3(near, PLACED, k))
                 rotation, place = times(rotation, own), plus(place, lever)
             else:
                 rotation, place = own, ZERO3
-        put_column9(work, TURNED, k, rotation)
-        put_column3(work, PLACED, k, place)
-        put_column3(work, REACH, k, lever)
+        put_column9(near, TURNED, k, rotation)
+        put_column3(near, PLACED, k, place)
+        put_column3(near, REACH, k, lever)
+        if apart and branches_at(tree, k):
+            put_column9(work, TURNED, k, rotation)
+            put_column3(work, PLACED, k, place)
     return rotation, place
 
 
@@ -237,9 +261,9 @@ def add_to_parents(tree: IntArray, work: Array) -> None:
 
 
 @inlined
-def carried_momenta(work: Array) -> None:
+def carried_momenta(work: Array, eights: int) -> None:
     """F = (J w + h x v, m v + w x h) of S = (w, v), and S* F."""
-    for k in range(work.shape[0]):
+    for k in range(eights):
         omega = load3(work, MOVES, k)
         v = load3(work, MOVES + 3, k)
         h = load3(work, CENTER, k)
@@ -253,10 +277,10 @@ def carried_momenta(work: Array) -> None:
 @inlined
 def composites(tree: IntArray, constants: Array, q: Array, work: Array) -> None:
     """Everything: S and F of all links, and their poses."""
-    end = work.shape[0]
+    end = constants.shape[0]
     gather_coordinates(tree, q, work, 0, end)
     place_in_parents(constants, work, 0, end)
-    place_in_world(tree, q, work, 0, end, NO_POSE)
+    place_in_world(tree, q, work, work, 0, end, NO_POSE)
     weigh_and_direct(constants, work, 0, end)
     add_to_parents(tree, work)
-    carried_momenta(work)
+    carried_momenta(work, end)

@@ -8,12 +8,22 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, Mat3, not_finite, output, vector
 from spatialops._compile.doors import FIXED, Size, door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
-from spatialops._compile.jit import entry_point, kernel
-from spatialops.algebra.vectors import dot, mat3, put3, vec3
-from spatialops.dynamics.kinematics import place_links
+from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops.algebra.vectors import (
+    ZERO3,
+    dot,
+    mat3,
+    plus,
+    put3,
+    put_mat3,
+    rotate,
+    times,
+    vec3,
+)
+from spatialops.dynamics.kinematics import finite_status, pose_in_parent
 from spatialops.dynamics.nodes import NODE_JACOBIAN, NODE_MOTION, NODE_POSITIONS, NODE_VELOCITIES
 from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
@@ -35,6 +45,19 @@ class Poses(NamedTuple):
     rotations: Array
 
 
+@inlined
+def put_turned_back(rotations: Array, b: int, rotation: Mat3, turns: Array, k: int) -> None:
+    """Rotation of body b, R turn^T with R of its link k; most links are not turned."""
+    if turns[k, 0, 0] == 1.0 and turns[k, 1, 1] == 1.0:
+        for j in range(3):
+            rotations[b, j, 0], rotations[b, j, 1], rotations[b, j, 2] = rotation[j]
+        return
+    for i in range(3):
+        turn = turns[k, i, 0], turns[k, i, 1], turns[k, i, 2]
+        for j in range(3):
+            rotations[b, j, i] = dot(rotation[j], turn)
+
+
 @kernel
 def body_poses_kernel(
     tree: IntArray,
@@ -46,19 +69,34 @@ def body_poses_kernel(
     positions: Array,
     rotations: Array,
 ) -> int:
-    """Origins of bodies, and rotations R turn^T from those of their links."""
+    """Origins of bodies, and rotations R turn^T from those of their links.
+
+    Poses go from link to link in registers, and through memory where branches meet.
+    """
     if q.size != tree[0, layout.SIZE_Q] or work.shape[0] != tree.shape[0]:
         return layout.MISFIT
-    if place_links(tree, links, q, work) != layout.OK:
+    if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
-    for b in range(body_links.size):
-        k = body_links[b]
-        put3(positions, b, 0, vec3(work, k, layout.ORIGIN))
-        rotation = mat3(work, k, layout.ROTATION)
-        for i in range(3):
-            turn = turns[k, i, 0], turns[k, i, 1], turns[k, i, 2]
-            for j in range(3):
-                rotations[b, j, i] = dot(rotation[j], turn)
+    rotation, origin = (ZERO3, ZERO3, ZERO3), ZERO3
+    k = 0
+    while k < tree.shape[0]:
+        last, parent = k + tree[k, layout.GROUP] - 1, tree[k, layout.PARENT]
+        own, lever = pose_in_parent(tree, links, q, k)
+        if parent < 0:
+            rotation, origin = own, lever
+        else:
+            if parent != k - 1:
+                rotation = mat3(work, parent, layout.ROTATION)
+                origin = vec3(work, parent, layout.ORIGIN)
+            origin = plus(origin, rotate(rotation, lever))
+            rotation = times(rotation, own)
+        b = tree[last, layout.BODY]
+        if b >= 0:  # else it carries nothing but the next axis of its joint
+            put_mat3(work, last, layout.ROTATION, rotation)
+            put3(work, last, layout.ORIGIN, origin)
+            put3(positions, b, 0, origin)
+            put_turned_back(rotations, b, rotation, turns, last)
+        k = last + 1
     return layout.OK
 
 

@@ -47,15 +47,11 @@ def turned_by(m: Mat3, s: float, c: float) -> Mat3:
 
 
 @inlined
-def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> None:
-    """Rotation, origin and lever of link k from those of its parent."""
-    parent = tree[k, layout.PARENT]
+def pose_in_parent(tree: IntArray, links: Array, q: Array, k: int) -> tuple[Mat3, Vec3]:
+    """Rotation and origin of the first link of a joint, in its parent's frame."""
     frame = tree[k, layout.FRAME]
     i = tree[k, layout.FIRST_Q]
-    if frame == layout.SAME:
-        return  # written by the first link of its joint
     rotation, lever = mat3(links, k, layout.PLACE_R), vec3(links, k, layout.PLACE_P)
-    # First everything in the parent's frame: the processor need not wait for the parent.
     if frame == layout.TURN:
         rotation = turned(rotation, q[i])
     elif frame in (layout.SLIDE, layout.SCREW):
@@ -68,6 +64,17 @@ def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> N
     elif frame == layout.POSE:
         lever = plus(lever, rotate(rotation, (q[i], q[i + 1], q[i + 2])))
         rotation = times(rotation, rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6]))
+    return rotation, lever
+
+
+@inlined
+def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> None:
+    """Rotation, origin and lever of link k from those of its parent."""
+    parent = tree[k, layout.PARENT]
+    if tree[k, layout.FRAME] == layout.SAME:
+        return  # written by the first link of its joint
+    # First everything in the parent's frame: the processor need not wait for the parent.
+    rotation, lever = pose_in_parent(tree, links, q, k)
     origin = lever
     if parent >= 0:
         above = mat3(work, parent, layout.ROTATION)

@@ -8,12 +8,12 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, kernel
-from spatialops.algebra.simd import WIDTH
 from spatialops.algebra.vectors import ZERO3
 from spatialops.dynamics.articulated_lanes import sweep_to_base, sweep_to_tips
 from spatialops.dynamics.composite_lanes import (
     CARRIES,
     NO_POSE,
+    fits_workspace,
     gather_coordinates,
     place_in_parents,
     place_in_world,
@@ -22,7 +22,6 @@ from spatialops.dynamics.composite_lanes import (
 )
 from spatialops.dynamics.forward_dynamics import without_mass
 from spatialops.dynamics.kinematics import finite_status, fits
-from spatialops.tree.branches import WORK_ROWS
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -33,14 +32,14 @@ def mass_solve_kernel(
     """M^-1 x into `out`: forward dynamics at rest without gravity; tables as there."""
     if not fits(tree, q, x) or out.size != x.size:
         return layout.MISFIT
-    if work.shape[0] != constants.shape[0] or work.shape[1] != WIDTH * WORK_ROWS:
+    if not fits_workspace(constants, work):
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
-    end = work.shape[0]
+    end = constants.shape[0]
     gather_coordinates(tree, q, work, 0, end)
     place_in_parents(constants, work, 0, end)
-    place_in_world(tree, q, work, 0, end, NO_POSE)
+    place_in_world(tree, q, work, work, 0, end, NO_POSE)
     weigh_and_direct(constants, work, 0, end)
     for k in range(tree.shape[0]):
         put_column3(work, CARRIES, k, ZERO3)

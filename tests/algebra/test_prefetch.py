@@ -10,7 +10,6 @@ from spatialops.algebra.prefetch import (
     prefetch,
     prefetch_own,
     prefetch_rows,
-    prefetch_to_write,
 )
 from spatialops.algebra.simd import WIDTH, aligned
 
@@ -22,7 +21,6 @@ def ask(table: Array) -> None:
         prefetch_own(table, row, 10**6)
         for k in range(WIDTH):
             prefetch_rows(table, row, 1, 11, k)
-            prefetch_to_write(table, row, 0, 16, k)
 
 
 def test_nothing_changes() -> None:

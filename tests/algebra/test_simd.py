@@ -18,6 +18,7 @@ from spatialops.algebra.simd import (
     store,
     store3,
     store_six,
+    stream,
     zeros,
 )
 from spatialops.algebra.trigonometry import near_sine_and_cosine
@@ -52,6 +53,12 @@ def geometry(table: Array, out: Array) -> None:
         turned = sym_rotated(rotation, load_sym3(table, 9, eight))
         store3(out, 0, eight, rotate(rotation, (turned[0], turned[1], turned[2])))
         store3(out, 3, eight, cross(rotation[0], rotation[1]))
+
+
+@kernel
+def past_the_caches(table: Array, out: Array) -> None:
+    for row in range(table.shape[0]):
+        stream(out, row, 0, load(table, row, 0))
 
 
 @kernel
@@ -97,6 +104,17 @@ def test_six_lanes_leave_their_neighbours_alone(table: Array) -> None:
     out = np.zeros((1, 8))
     six(table, out)
     np.testing.assert_array_equal(out[0], [0.0, *table[0, 3:9], 0.0])
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_lines_that_go_past_the_caches_need_not_begin_with_one(first: int) -> None:
+    table = np.arange(4.0 * WIDTH).reshape(4, WIDTH)
+    memory = aligned(1, 5 * WIDTH)[0]
+    out = memory[first : first + table.size].reshape(table.shape)
+    past_the_caches(table, out)
+    np.testing.assert_array_equal(out, table)
+    assert not memory[:first].any()
+    assert not memory[first + table.size :].any()
 
 
 @pytest.mark.parametrize("columns", [1, 8, 13])

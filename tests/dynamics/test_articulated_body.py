@@ -5,16 +5,20 @@ import pytest
 
 import spatialops as so
 from spatialops import _layout as layout
-from spatialops.algebra.simd import WIDTH
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.dynamics.articulated_body import (
     articulated_body_kernel,
     factor_from,
     factor_kernel,
 )
-from spatialops.dynamics.composite_lanes import BLOCK
+from spatialops.dynamics.articulated_lanes import articulated_lanes_kernel
+from spatialops.dynamics.composite_body import composite_body_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.mass_solve import mass_solve_kernel
+from spatialops.dynamics.newton_euler_lanes import newton_euler_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation.stepping.integrators.accelerations import accelerations
+from spatialops.tree.branches import BLOCK, WORK_ROWS
 from tests.support.trees import chain, random_tree, relative_error
 
 
@@ -30,12 +34,33 @@ def test_dense_equation_of_motion(model, state):
 @pytest.mark.parametrize("branching", [0.0, 0.3])
 def test_trees_that_take_several_blocks(rng, branching):
     model = random_tree(rng, 130, ("ball", "revolute", "free", "screw"), branching=branching)
-    assert model.nv > 4 * WIDTH * BLOCK
+    assert model.nv > 8 * WIDTH * BLOCK
     q, v = model.random(rng), rng.normal(size=model.nv)
     tau = rng.normal(size=model.nv)
     a = so.forward_dynamics(model, q, v, tau)
     assert relative_error(so.inverse_dynamics(model, q, v, a), tau) < 1e-8
     assert relative_error(a, accelerations_of_one_link_after_the_other(model, q, v, tau)) < 1e-9
+
+
+@pytest.mark.parametrize("branching", [0.0, 0.3])
+def test_rows_to_spare_change_no_bit(rng, branching):
+    model = random_tree(rng, 60, ("ball", "revolute", "free", "screw"), branching=branching)
+    n, tables = model.nv, model.branches
+    q = model.random(rng)
+    v, x = rng.normal(size=n), rng.normal(size=n)
+    given, external = (tables.tree, tables.constants, q), rng.normal(size=(model.n_bodies, 6))
+    found = []
+    for spare in (0, BLOCK):
+        work = aligned(len(tables.constants) + spare, WIDTH * WORK_ROWS)
+        results = [np.empty(n), np.empty(n), np.empty(n), np.empty((n, n))]
+        assert articulated_lanes_kernel(*given, v, x, external, work, results[0]) == layout.OK
+        assert newton_euler_kernel(*given, v, x, external, work, results[1]) == layout.OK
+        assert mass_solve_kernel(*given, x, work, results[2]) == layout.OK
+        room = np.empty((n, n))
+        assert composite_body_kernel(*given, work, room, results[3]) == layout.OK
+        found.append(results)
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)
 
 
 def accelerations_of_one_link_after_the_other(model, q, v, tau):

@@ -1,9 +1,10 @@
 """Poses, Jacobians and their drift, against finite differences and against one another."""
 
 import numpy as np
+import pytest
 
 import spatialops as so
-from tests.support.trees import central_difference, random_nodes, relative_error
+from tests.support.trees import central_difference, random_nodes, random_tree, relative_error
 
 
 def test_linear_rows_are_derivatives_of_positions(model, state, rng):
@@ -62,6 +63,17 @@ def test_poses_are_rotations(model, state):
     rotations = so.body_poses(model, state[0]).rotations
     assert np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max() < 1e-13
     assert np.allclose(np.linalg.det(rotations), 1.0)
+
+
+@pytest.mark.parametrize("branching", [0.0, 0.5])
+def test_poses_of_bodies_are_where_points_of_them_are(rng, branching):
+    model = random_tree(rng, 24, branching=branching)
+    q = model.random(rng)
+    poses = so.body_poses(model, q)
+    for j, offset in enumerate(np.eye(3)):
+        nodes = [so.Node(b, offset) for b in range(model.n_bodies)]
+        expected = poses.positions + poses.rotations[:, :, j]
+        assert np.abs(so.node_positions(model, q, nodes) - expected).max() < 1e-12
 
 
 def test_neutral_coordinates_put_bodies_where_their_joints_are():

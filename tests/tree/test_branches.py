@@ -9,12 +9,15 @@ from spatialops.algebra.simd import WIDTH
 from spatialops.tree.branches import (
     ALONG,
     ANGULAR,
+    BLOCK,
     FEW,
+    LARGE,
     LAST,
     NUMBER,
     RANK,
     SLIDING,
     TURNING,
+    Branches,
     branches_of,
 )
 from tests.support.trees import chain, random_tree
@@ -44,6 +47,14 @@ def test_what_a_link_carries_comes_right_after_it(seed):
                 carried.append(j)
         assert carried == list(range(k, tree[k, LAST] + 1))
         assert rank[tree[k, NUMBER]] == k
+
+
+def test_large_trees_have_rows_to_spare():
+    model = chain(3)
+    tables = model.branches
+    for eights, rows in ((LARGE, LARGE), (LARGE + 1, LARGE + 1 + BLOCK)):
+        large = Branches(tables.tree, np.zeros((eights, 1)), few=0)
+        assert len(large.workspace()) == rows
 
 
 @pytest.mark.parametrize("seed", range(6))
