@@ -37,6 +37,7 @@ from spatialops.simulation.stepping.integrators.midpoint import (
     LOOSEST_IN_CONTACT,
     MOST_CORRECTIONS,
     SHARE,
+    SHARE_IN_CONTACT,
     SHARE_OF_SQUARE,
     TELLING,
     moved_by_round,
@@ -236,7 +237,7 @@ def allowed_eight(e: Eight, s: float, size: Lanes, gain: Lanes) -> Lanes:
     """As `midpoint.allowed`."""
     monitor = lanes_of(e.monitor)
     pushed = monitor[of.PUSHED]
-    share = SHARE * s
+    share = s * where(pushed, SHARE_IN_CONTACT, SHARE)
     error = share * share * monitor[of.CURVATURE]
     least = e.settings[at.SETTLED] * e.settings[at.SETTLED] * size
     most = LOOSEST * LOOSEST * least
