@@ -16,17 +16,14 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, contacts_of, presser_of
 from spatialops.contact.newton.statuses import limit_of
 
+_BEGIN = 1.0  # least of both sides at first, relative to the scale
+
 
 @kernel
 def begin_pairs(
-    rows: ContactRows,
-    scale: float,
-    unit: float,
-    least: float,
-    p: Array,
-    scratch: NewtonScratch,
+    rows: ContactRows, scale: float, unit: float, p: Array, scratch: NewtonScratch
 ) -> int:
-    """Pairs about p, whose velocities are known, none of their sides less; how many there are."""
+    """Pairs about p, whose velocities are known; how many there are."""
     v = scratch.vectors[at.VELOCITY]
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
     lanes, count = scratch.lanes, 0
@@ -36,13 +33,13 @@ def begin_pairs(
         lanes[at.MU, i] = rows.friction[i]
         lanes[at.FIXED_LIMIT, i] = limit_of(rows, i, 0.0) / unit
         if parts & at.HAS_NORMAL:
-            x[0, i] = max(p[j] / unit, 0.0) + least
-            w[0, i] = max(v[j] / scale, 0.0) + least
+            x[0, i] = max(p[j] / unit, 0.0) + _BEGIN
+            w[0, i] = max(v[j] / scale, 0.0) + _BEGIN
             count += 1
         if not parts & at.HAS_FIRST:
             continue
         limit = limit_of(rows, i, unit * x[0, presser_of(rows, i)]) / unit
-        count += begin_friction(rows, scratch, i, limit, scale, least)
+        count += begin_friction(rows, scratch, i, limit, scale)
     return count
 
 
@@ -61,7 +58,7 @@ def put_none(scratch: NewtonScratch) -> None:
 
 @inlined
 def begin_friction(
-    rows: ContactRows, scratch: NewtonScratch, i: int, limit: float, scale: float, least: float
+    rows: ContactRows, scratch: NewtonScratch, i: int, limit: float, scale: float
 ) -> int:
     """The pairs of friction of contact i: inside, all corners alike; how many."""
     v = scratch.vectors[at.VELOCITY]
@@ -73,13 +70,12 @@ def begin_friction(
         if is_side(scratch, i, k, sides):
             sigma = max(sigma, -slip(rows, v, i, k) / scale)
             count += 1
-    x[1, i] = sigma + least
-    share = least * (limit / count + least)
+    x[1, i] = sigma + _BEGIN
     for k in range(sides):
         if is_side(scratch, i, k, sides):
-            x[2 + k, i] = share
+            x[2 + k, i] = _BEGIN * (limit / count + _BEGIN)
             w[2 + k, i] = slip(rows, v, i, k) / scale + x[1, i]
-    w[1, i] = max(limit - count * share, 0.0) + least
+    w[1, i] = max(limit - count * _BEGIN * (limit / count + _BEGIN), 0.0) + _BEGIN
     return count + 1
 
 
