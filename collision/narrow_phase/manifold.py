@@ -62,7 +62,7 @@ def clip(
     """
     turning = dot(face_normal(other, sides), n)
     for s in range(sides):
-        p, q = vec3(other, s, 0), vec3(other, (s + 1) % sides, 0)
+        p, q = vec3(other, s, 0), vec3(other, s + 1 if s + 1 < sides else 0, 0)
         inward = cross(n, minus(q, p))
         length = math.sqrt(dot(inward, inward))
         if length < 1e-12:
@@ -94,7 +94,7 @@ def clip_by(
     spare, spare_names = room
     kept, closed = 0, count > 2
     for i in range(count):
-        after = (i + 1) % count
+        after = i + 1 if i + 1 < count else 0
         a, b = vec3(subject, i, 0), vec3(subject, after, 0)
         da, db = dot(minus(a, p), inward) + tolerance, dot(minus(b, p), inward) + tolerance
         if da >= 0.0:

@@ -28,6 +28,7 @@ from spatialops.collision.narrow_phase.farthest_corner import farthest_corner
 RIM = 8  # points that stand for a circle
 STEEP = math.sqrt(0.5)  # a cylinder turns its cap towards what is less than 45 degrees off its axis
 TILT = 2e-5  # rad; beyond it a circle's points are counted from its lowest one, which is then exact
+_FACES_OF_A_BOX = 6
 _AXIAL = 1e-300  # part of a direction across the axis below which it has none to divide by
 _UP = 1e-12  # the same of a unit vector: it looks along a cone's axis, and sees but the tip
 
@@ -127,23 +128,39 @@ def polyhedron_feature(
     names: IntArray,
 ) -> int:
     """Of the faces about the farthest corner the one that looks most along d."""
+    vertices, loops = geom_ints[g, col.GEOM_VERTICES], geom_ints[g, col.GEOM_LOOPS]
+    best = face_along(geom_ints, solids, lists, g, d)
+    first, count = lists[loops + best], lists[loops + best + 1] - lists[loops + best]
+    corner = lists[first]
+    for i in range(count):
+        after = lists[first + i + 1] if i + 1 < count else lists[first]
+        put3(rows, i, 0, vec3(solids, vertices + corner, 0))
+        names[i, 0], names[i, 1] = vertex_name(corner), edge_name(corner, after)
+        corner = after
+    names[count, 0] = 3 * best + col.FACE
+    return count
+
+
+@inlined
+def face_along(geom_ints: IntArray, solids: Array, lists: IntArray, g: int, d: Vec3) -> int:
+    """That face. A box has no other that looks more along d, and few to look at."""
+    planes, fans = geom_ints[g, col.GEOM_FACES], geom_ints[g, col.GEOM_FANS]
+    most = -2.0
+    if geom_ints[g, col.GEOM_SHAPE] == col.BOX:
+        best = 0
+        for i in range(_FACES_OF_A_BOX):
+            along = dot(vec3(solids, planes + i, 0), d)
+            if along > most:
+                best, most = i, along
+        return best
     corner = farthest_corner(geom_ints, solids, lists, g, d)
-    fans = geom_ints[g, col.GEOM_FANS]
-    loops = geom_ints[g, col.GEOM_LOOPS]
-    planes = geom_ints[g, col.GEOM_FACES]
     begin = lists[fans + corner]
-    best, most = lists[begin], -2.0  # the first face where d is no number
+    best = lists[begin]  # the first face where d is no number
     for i in range(begin, lists[fans + corner + 1]):
         along = dot(vec3(solids, planes + lists[i], 0), d)
         if along > most:
             best, most = lists[i], along
-    first, count = lists[loops + best], lists[loops + best + 1] - lists[loops + best]
-    for i in range(count):
-        corner, after = lists[first + i], lists[first + (i + 1) % count]
-        put3(rows, i, 0, vec3(solids, geom_ints[g, col.GEOM_VERTICES] + corner, 0))
-        names[i, 0], names[i, 1] = vertex_name(corner), edge_name(corner, after)
-    names[count, 0] = 3 * best + col.FACE
-    return count
+    return best
 
 
 @kernel

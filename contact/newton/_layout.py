@@ -120,7 +120,9 @@ LANES_SECOND = 8
 # and D: the columns of its normal, xx, xy and yy of its tangents.
 D_NORMAL = 9
 D_TANGENTS = 12
-LANE_ROWS = 15
+# How far limits follow, along a step, what presses: MU, or less where the path bends back.
+FOLLOWED = 15
+LANE_ROWS = 16
 
 # Of what friction does along the normal: less that draws a contact together is rounding.
 WEDGED = 1e-6

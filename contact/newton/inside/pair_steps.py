@@ -32,12 +32,18 @@ from spatialops.contact.rows import START, width_of
 
 
 @kernel
-def eliminate_pairs(rows: ContactRows, s: float, rho: float, scratch: NewtonScratch) -> None:
-    """D of every contact, as unknowns of a linear problem: rho of D L / s."""
+def eliminate_pairs(
+    rows: ContactRows, s: float, rho: float, share: float, scratch: NewtonScratch
+) -> None:
+    """D of every contact, as unknowns of a linear problem: rho of D L / s.
+
+    Limits of friction follow what presses by so much of what they do.
+    """
     x, lanes = scratch.pairs[at.VALUE], scratch.lanes
     put_yields(rho, scratch)
     for i in range(0, x.shape[1], WIDTH):
         store(lanes, at.PRESSING_LANES, i, ratio(scratch, i, 0))
+        store(lanes, at.FOLLOWED, i, share * load(lanes, at.MU, i))
     pass_on(rows, lanes)
     for i in range(0, x.shape[1], WIDTH):
         put_slopes(rows.corners, s, scratch, i)
@@ -78,7 +84,7 @@ def put_slopes(corners: Array, s: float, scratch: NewtonScratch, i: int) -> None
         yy = yy + g * b * b
     inverse = 1.0 / (load(scratch.pairs[at.SLACK], 1, i) + sigma * sum_of_all)
     share = sigma * inverse
-    pulled = share * load(lanes, at.MU, i) * load(lanes, at.PRESSING_LANES, i) / s
+    pulled = share * load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) / s
     store(lanes, at.SUM, i, inverse)
     store(lanes, at.Q_X, i, q_x)
     store(lanes, at.Q_Y, i, q_y)
@@ -135,7 +141,7 @@ def sigma_step(scratch: NewtonScratch, i: int, sum_of_all: Lanes) -> Lanes:
     """d sigma of eight contacts, for the sum of what betas would do without it."""
     lanes = scratch.lanes
     x = load(scratch.pairs[at.VALUE], 1, i)
-    pressed = load(lanes, at.MU, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
+    pressed = load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
     missed = load(scratch.pairs[at.MISS], 1, i) + pressed
     wanted = load(scratch.pairs[at.TARGET], 1, i) - x * missed
     return wanted * load(lanes, at.SUM, i)
@@ -190,7 +196,7 @@ def step_pairs(rows: ContactRows, scale: float, rho: float, scratch: NewtonScrat
             store(d_x, 2 + k, i, step)
             store(d_w, 2 + k, i, moved + load(miss, 2 + k, i) + rho * step)
             sum_of_all = sum_of_all + step
-        pressed = load(lanes, at.MU, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
+        pressed = load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
         store(d_x, 1, i, sigma)
         store(d_w, 1, i, pressed + load(miss, 1, i))
         fastest = most_used_up(scratch, i, fastest)

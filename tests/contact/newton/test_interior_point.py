@@ -72,9 +72,11 @@ def examples(rng):
 NAMES = list(examples(np.random.default_rng(0)))
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("rho", np.unique(YIELDS))
 @pytest.mark.parametrize("name", NAMES)
-def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho):
+def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho, share):
+    """Limits of friction follow what presses, or so much of it."""
     rows = examples(rng)[name]
     scratch, s, scale = begun(rows)
     unit, corners = scale / s, rows.corners
@@ -86,7 +88,7 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho):
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     find_misses(rows, scale, scratch)
     name_unknowns(rows, scratch)
-    eliminate_pairs(rows, s, rho, scratch)
+    eliminate_pairs(rows, s, rho, share, scratch)
     factor_rows(rows, 1.0, 3 * m, scratch)
     put_targets(0.01, 0.0, scratch)
     solve_step(rows, (scale, unit, rho), scratch)
@@ -103,7 +105,7 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho):
     expected = np.zeros_like(w)
     expected[:, 0] = moved[:, 0]
     expected[:, 2:] = moved[:, 1:] @ corners.T + d_x[:, 1:2]
-    expected[:, 1] = rows.friction * d_x[:, 0] - (d_x * real)[:, 2:].sum(axis=1)
+    expected[:, 1] = share * rows.friction * d_x[:, 0] - (d_x * real)[:, 2:].sum(axis=1)
     expected += miss
     expected[:, [0, *range(2, x.shape[1])]] += rho * d_x[:, [0, *range(2, x.shape[1])]]
     assert np.abs((d_w - expected)[real]).max() < 1e-10
