@@ -7,8 +7,8 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import factor_statuses, solve_rows
 from spatialops.contact.newton.refinement import refined
 from spatialops.contact.newton.residual import residual_at, speed_scale
-from spatialops.contact.newton.rows import Problem
 from spatialops.contact.newton.row_products import spread_out
+from spatialops.contact.newton.rows import Problem
 from spatialops.contact.newton.statuses import find_parts, find_statuses
 from tests.contact.newton.test_central import body
 from tests.support.contact_rows import scratch_of
