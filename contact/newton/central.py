@@ -182,7 +182,7 @@ def attempts(
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
-    """So many attempts, with paths of so many changes, from START or from zero."""
+    """So many attempts, with paths of so many changes (0: none), from START or from zero."""
     rows = problem.rows
     last, changes, cold = which
     total, residual = 0, INFINITE

@@ -129,7 +129,10 @@ def interior_impulses(
         eliminate_pairs(rows, s, YIELDS[way], share, scratch)
         factor_rows(rows, 1.0, p.size, scratch)
         scratch.factored[at.UNKNOWNS] = 0.0
-        length = _INSIDE[way] * find_step(rows, (scale, unit, YIELDS[way]), count, scratch)
+        farthest = find_step(rows, (scale, unit, YIELDS[way]), count, scratch)
+        if farthest < 0.0:
+            break
+        length = _INSIDE[way] * farthest
         move_pairs(length, scratch)
         put_impulses(rows, unit, p, scratch)
         for i in range(p.size):
@@ -152,9 +155,11 @@ def find_step(
     """Mehrotra's step of all pairs; its length to where the first of them is zero, at most 1.
 
     The predictor aims at zero. How near it comes says how far down the corrector aims, which takes
-    the predictor's products of changes along.
+    the predictor's products of changes along. Negative where all products are zero already.
     """
     mean = sum_of_products(0.0, scratch) / count
+    if not mean > 0.0:
+        return -1.0
     put_targets(0.0, 0.0, scratch)
     length = solve_step(rows, units, scratch)
     ahead = max(sum_of_products(length, scratch) / count, 0.0)
