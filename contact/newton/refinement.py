@@ -23,8 +23,9 @@ from spatialops.contact.newton.row_products import put_velocities
 from spatialops.contact.newton.rows import PROBLEM, SCRATCH, NewtonScratch, Problem
 
 _STEPS = at.MOST_LEADS + 1  # at most, each of which must make the residual
-_SMALLER = 0.1  # times as large, but for the first ones, which only tell where they lead:
-# of robots that lie on themselves with 30 contacts a fourth fewer linear problems.
+_SMALLER = 0.1  # times as large
+# But for the first ones, which tell where they lead: of robots that lie on themselves with 30
+# contacts a fourth fewer linear problems.
 _TELLING = 3
 _ROUNDED = 1e-16  # of a square: what is left is rounding, and tells nothing
 
@@ -68,11 +69,7 @@ def go_farther(p: Array, steps: int, scratch: NewtonScratch) -> None:
     copy_into(led, change)
     for i in range(p.size):
         moved[i] = 0.0
-    for j in range(steps):
-        share = inner(p.size, change, scratch.vectors[at.LEADS + j])
-        for i in range(p.size):
-            change[i] -= share * scratch.vectors[at.LEADS + j, i]
-            moved[i] -= share * scratch.vectors[at.MOVES + j, i]
+    take_leads_off(p.size, steps, change, moved, scratch)
     for i in range(p.size):
         moved[i] += change[i]
         p[i] = before[i] + moved[i]
@@ -86,16 +83,24 @@ def keep_lead(size: int, last: int, scratch: NewtonScratch) -> None:
         lead[i] = scratch.vectors[at.CHANGE, i] - scratch.vectors[at.LED, i]
         move[i] = scratch.vectors[at.MOVED, i]
     least = _ROUNDED * inner(size, lead, lead)
-    for j in range(last):
-        share = inner(size, lead, scratch.vectors[at.LEADS + j])
-        for i in range(size):
-            lead[i] -= share * scratch.vectors[at.LEADS + j, i]
-            move[i] -= share * scratch.vectors[at.MOVES + j, i]
+    take_leads_off(size, last, lead, move, scratch)
     square = inner(size, lead, lead)
     scale = 1.0 / math.sqrt(square) if square > least else 0.0
     for i in range(size):
         lead[i] *= scale
         move[i] *= scale
+
+
+@inlined
+def take_leads_off(
+    size: int, count: int, change: Array, move: Array, scratch: NewtonScratch
+) -> None:
+    """Take off a change what so many leads tell of it, and their moves off its move."""
+    for j in range(count):
+        share = inner(size, change, scratch.vectors[at.LEADS + j])
+        for i in range(size):
+            change[i] -= share * scratch.vectors[at.LEADS + j, i]
+            move[i] -= share * scratch.vectors[at.MOVES + j, i]
 
 
 @inlined

@@ -14,11 +14,8 @@ from spatialops.dynamics.composite_lanes import (
     CARRIES,
     NO_POSE,
     fits_workspace,
-    gather_coordinates,
-    place_in_parents,
-    place_in_world,
+    place_block,
     put_column3,
-    weigh_and_direct,
 )
 from spatialops.dynamics.forward_dynamics import without_mass
 from spatialops.dynamics.kinematics import finite_status, fits
@@ -36,11 +33,7 @@ def mass_solve_kernel(
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
-    end = constants.shape[0]
-    gather_coordinates(tree, q, work, 0, end)
-    place_in_parents(constants, work, 0, end)
-    place_in_world(tree, q, work, work, 0, end, NO_POSE)
-    weigh_and_direct(constants, work, 0, end)
+    place_block(tree, constants, q, work, work, 0, constants.shape[0], NO_POSE)
     for k in range(tree.shape[0]):
         put_column3(work, CARRIES, k, ZERO3)
         put_column3(work, CARRIES + 3, k, ZERO3)
