@@ -275,28 +275,12 @@ def carried_momenta(work: Array, eights: int) -> None:
 
 
 @inlined
-def place_block(
-    tree: IntArray,
-    constants: Array,
-    q: Array,
-    work: Array,
-    near: Array,
-    first: int,
-    end: int,
-    before: Pose,
-) -> Pose:
-    """Poses, masses and axes of some eights; arguments and result as of `place_in_world`."""
-    gather_coordinates(tree, q, near, first, end)
-    place_in_parents(constants, near, first, end)
-    pose = place_in_world(tree, q, work, near, first, end, before)
-    weigh_and_direct(constants, near, first, end)
-    return pose
-
-
-@inlined
 def composites(tree: IntArray, constants: Array, q: Array, work: Array) -> None:
     """Everything: S and F of all links, and their poses."""
     end = constants.shape[0]
-    place_block(tree, constants, q, work, work, 0, end, NO_POSE)
+    gather_coordinates(tree, q, work, 0, end)
+    place_in_parents(constants, work, 0, end)
+    place_in_world(tree, q, work, work, 0, end, NO_POSE)
+    weigh_and_direct(constants, work, 0, end)
     add_to_parents(tree, work)
     carried_momenta(work, end)

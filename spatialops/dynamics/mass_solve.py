@@ -14,8 +14,11 @@ from spatialops.dynamics.composite_lanes import (
     CARRIES,
     NO_POSE,
     fits_workspace,
-    place_block,
+    gather_coordinates,
+    place_in_parents,
+    place_in_world,
     put_column3,
+    weigh_and_direct,
 )
 from spatialops.dynamics.forward_dynamics import without_mass
 from spatialops.dynamics.kinematics import finite_status, fits
@@ -33,7 +36,11 @@ def mass_solve_kernel(
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
-    place_block(tree, constants, q, work, work, 0, constants.shape[0], NO_POSE)
+    end = constants.shape[0]
+    gather_coordinates(tree, q, work, 0, end)
+    place_in_parents(constants, work, 0, end)
+    place_in_world(tree, q, work, work, 0, end, NO_POSE)
+    weigh_and_direct(constants, work, 0, end)
     for k in range(tree.shape[0]):
         put_column3(work, CARRIES, k, ZERO3)
         put_column3(work, CARRIES + 3, k, ZERO3)

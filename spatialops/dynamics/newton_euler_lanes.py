@@ -48,8 +48,11 @@ from spatialops.dynamics.composite_lanes import (
     branches_at,
     column3,
     fits_workspace,
-    place_block,
+    gather_coordinates,
+    place_in_parents,
+    place_in_world,
     put_column3,
+    weigh_and_direct,
 )
 from spatialops.dynamics.kinematics import finite_status, fits
 from spatialops.tree.branches import BLOCK, GRAVITY, NUMBER
@@ -158,7 +161,10 @@ def move_block(
     before: tuple[Pose, Motion],
 ) -> tuple[Pose, Motion]:
     """All of `move` for some eights, which have their rows in `near`."""
-    pose = place_block(tree, constants, q, work, near, first, end, before[0])
+    gather_coordinates(tree, q, near, first, end)
+    place_in_parents(constants, near, first, end)
+    pose = place_in_world(tree, q, work, near, first, end, before[0])
+    weigh_and_direct(constants, near, first, end)
     motion = accelerate(tree, constants, v, a, work, near, first, end, before[1])
     return pose, motion
 
