@@ -44,10 +44,12 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     lateness,
     row_before,
 )
+from spatialops.simulation.stepping.faces import flatten_drifts, has_one_normal
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
 
 _DAMPING = 0.25  # c
+_NO_DRIFT = 1e-6  # m/s^2
 _TURNED = 0.5  # change of a slip, as part of itself, that leaves it no direction of its own
 
 
@@ -119,6 +121,22 @@ def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
             put_late(t, i)
         elif changes(t, i, j):
             put_change(t, i, j)
+    if not drifts(t, begin, end):
+        for i in range(begin, end):
+            put3(t.floats, i, col.DRIFT, ZERO3)
+    elif t.control[at.LAW] != VISCOUS and end - begin > 1 and has_one_normal(t, begin, end):
+        flatten_drifts(t, begin, end)
+
+
+@inlined
+def drifts(t: Tables, begin: int, end: int) -> bool:
+    """Whether motion alone changes velocities of a pair's contacts by what counts."""
+    most = 0.0
+    for i in range(begin, end):
+        drift = vec3(t.floats, i, col.DRIFT)
+        most = max(most, dot(drift, drift))
+    least = _NO_DRIFT * t.monitor[at.PIECE]
+    return most > least * least
 
 
 @inlined

@@ -11,7 +11,8 @@ from spatialops.collision.narrow_phase.common_plane import ONE
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.adapter import load_state
-from spatialops.simulation.stepping.gap_allowance import LEFT, NEAR, allow_gaps
+from spatialops.simulation.stepping.faces import NEAR, flatten_drifts
+from spatialops.simulation.stepping.gap_allowance import LEFT, allow_gaps
 from tests.contact.newton.test_block_factors import tower
 from tests.support.contact_rows import scratch_of
 
@@ -20,14 +21,21 @@ SMALL = NEAR * 0.2 * np.sqrt(2.0) / DT  # m/s, of a face of 0.2 m
 
 
 @pytest.fixture
-def face():
-    """What speeds of the four points of a box that stands become, and the planes over them."""
+def tables():
+    """Tables of a box that stands on four points."""
     scene = boxes(1).scene
     stepping = so.Simulator(scene, dt=DT).stepping
     t = stepping.tables()
     load_state(t, scene.state, np.zeros(scene.model.nv), 1)
     t, _ = stepping.prepare(t)
     assert t.control[at.ACTING] == 4
+    return t
+
+
+@pytest.fixture
+def face(tables):
+    """What speeds of the four points of a box that stands become, and the planes over them."""
+    t = tables
 
     def allowed(speeds):
         t.floats[:4, col.OPEN] = speeds
@@ -65,28 +73,62 @@ def test_speeds_far_from_a_plane_stay(face):
     assert np.array_equal(allowed(speeds), speeds)
 
 
-def test_a_small_overlap_is_given_to_all(face):
+def test_a_small_overlap_is_given_to_all_but_the_highest(face):
     allowed, planes = face
-    plane = planes @ np.array([5.0 * SMALL, 0.0, 0.0])
-    for overlap in (2.0 * LEFT, 0.9):
+    plane = planes @ np.array([5.0 * SMALL, 1.0 * SMALL, 0.0])
+    for overlap in (1e-3, 0.9):
         given = plane - plane.min() - overlap * SMALL
         found = allowed(given)
-        assert found == pytest.approx(plane - plane.min(), rel=1e-12, abs=1e-20)
+        assert off_plane(planes, found) < 1e-15 * SMALL + 1e-18
         assert found.min() == 0.0
-    given = plane - plane.min() - 0.5 * LEFT * SMALL
-    assert allowed(given) == pytest.approx(np.maximum(given, 0.0), rel=1e-12, abs=1e-20)
+        assert found.max() == pytest.approx(given.max(), rel=1e-12)
+        lifts = found - np.maximum(given, 0.0)
+        assert lifts.min() >= -1e-12 * SMALL
+        assert lifts.max() <= overlap * SMALL
+
+
+def test_what_solvers_leave_of_gaps_is_none(face):
+    allowed, planes = face
+    left = LEFT * 0.3 / DT  # arms of a corner of a cube of 0.2 m
+    assert np.array_equal(allowed(left * np.array([0.9, 0.0, 0.5, -0.3])), np.zeros(4))
+    # Of an edge too, whose other side is open.
+    open_side = planes @ np.array([SMALL / 0.2, 0.3 * left / 0.2, 0.0])
+    found = allowed(open_side - open_side.min())
+    assert np.sort(found)[:2] == pytest.approx(0.0, abs=1e-20)
+    assert off_plane(planes, found) < 1e-15 * SMALL + 1e-18
+    assert np.abs(found - (open_side - open_side.min())).max() < left
 
 
 def test_a_large_overlap_pushes_nothing(face):
     allowed, planes = face
     plane = planes @ np.array([1.0, 0.0, 0.0])
     assert plane.min() < -SMALL
-    assert np.array_equal(allowed(plane), np.maximum(plane, 0.0))
+    assert allowed(plane) == pytest.approx(np.maximum(plane, 0.0), rel=1e-14)
 
 
 def test_roundings_are_no_gap(face):
     allowed, _ = face
     assert np.array_equal(allowed(np.array([1e-15, -1e-9, 2e-15, 0.0])), np.zeros(4))
+
+
+def test_drifts_of_a_face_become_those_of_one_motion(tables, rng):
+    n = tables.floats[0, col.NORMAL : col.NORMAL + 3]
+    arms = tables.floats[:4, col.POINT : col.POINT + 3]
+    arms = arms - arms.mean(axis=0)
+    shift, turn, tilt = rng.normal(size=3), rng.normal(), np.cross(n, rng.normal(size=3))
+    motion = shift + turn * np.cross(n, arms) + np.outer(arms @ tilt, n)
+    noise = SMALL * rng.uniform(-0.1, 0.1, (4, 3))
+    tables.floats[:4, col.DRIFT : col.DRIFT + 3] = motion + noise
+    flatten_drifts(tables, 0, 4)
+    found = tables.floats[:4, col.DRIFT : col.DRIFT + 3].copy()
+    assert np.abs(found - motion).max() < SMALL
+    flatten_drifts(tables, 0, 4)
+    again = tables.floats[:4, col.DRIFT : col.DRIFT + 3]
+    assert again == pytest.approx(found, abs=1e-14)
+    far = motion + 100.0 * noise
+    tables.floats[:4, col.DRIFT : col.DRIFT + 3] = far
+    flatten_drifts(tables, 0, 4)
+    assert np.array_equal(tables.floats[:4, col.DRIFT : col.DRIFT + 3], far)
 
 
 @pytest.mark.compiled
