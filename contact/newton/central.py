@@ -22,7 +22,7 @@ from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
-from spatialops.contact.newton.inside.from_inside import NEARLY, from_inside, shaken
+from spatialops.contact.newton.inside.from_inside import from_inside
 from spatialops.contact.newton.inside.interior_point import has_inside
 from spatialops.contact.newton.path_following import (
     CHANGES,
@@ -150,9 +150,6 @@ def central_impulses(
         copy_into(kept, p)
         count, residual = from_inside(problem, aim.tolerance, residual, p, scratch)
         total += count
-        if aim.tolerance < residual <= NEARLY:
-            count, residual = shaken(problem, aim.tolerance, residual, p, scratch)
-            total += count
         copy_into(kept, p)
         least = residual
         for cold in range(2 if is_dense(rows) else 0):

@@ -44,12 +44,16 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     lateness,
     row_before,
 )
-from spatialops.simulation.stepping.faces import flatten_drifts, has_one_normal
+from spatialops.simulation.stepping.faces import flatten_drifts, is_face
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
 
 _DAMPING = 0.25  # c
-_NO_DRIFT = 1e-6  # m/s^2
+# Speed of a face that hardly moves, m/s, and change of velocities by motion alone that is none
+# then, m/s^2. A wall that settles is all but jammed: what motion asks of one face and not of its
+# neighbours wedges forces against one another, by a thousand linear problems in place of twenty.
+_CREEPING = 1e-3
+_NO_DRIFT = 1e-6
 _TURNED = 0.5  # change of a slip, as part of itself, that leaves it no direction of its own
 
 
@@ -121,22 +125,24 @@ def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
             put_late(t, i)
         elif changes(t, i, j):
             put_change(t, i, j)
-    if not drifts(t, begin, end):
-        for i in range(begin, end):
-            put3(t.floats, i, col.DRIFT, ZERO3)
-    elif t.control[at.LAW] != VISCOUS and end - begin > 1 and has_one_normal(t, begin, end):
-        flatten_drifts(t, begin, end)
+    if is_face(t, begin, end):
+        if creeps(t, begin, end):
+            for i in range(begin, end):
+                put3(t.floats, i, col.DRIFT, ZERO3)
+        elif t.control[at.LAW] != VISCOUS:
+            flatten_drifts(t, begin, end)
 
 
 @inlined
-def drifts(t: Tables, begin: int, end: int) -> bool:
-    """Whether motion alone changes velocities of a pair's contacts by what counts."""
-    most = 0.0
+def creeps(t: Tables, begin: int, end: int) -> bool:
+    """Whether a face hardly moves, and motion alone changes its velocities by next to nothing."""
+    fastest = most = 0.0
     for i in range(begin, end):
-        drift = vec3(t.floats, i, col.DRIFT)
+        slip, drift = vec3(t.floats, i, col.SLIP), vec3(t.floats, i, col.DRIFT)
+        fastest = max(fastest, dot(slip, slip), t.floats[i, col.APPROACH] ** 2)
         most = max(most, dot(drift, drift))
     least = _NO_DRIFT * t.monitor[at.PIECE]
-    return most > least * least
+    return most <= least * least and fastest <= _CREEPING * _CREEPING
 
 
 @inlined

@@ -29,6 +29,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
 NEAR = 1e-7  # of the size of a face: speeds that close less than that apart are those of one plane
+_FACE = 4  # points; speeds of three are always a plane
 _LINE = 1e-6  # of the square of a face's size: points that are narrower than a thousandth of it
 
 
@@ -46,9 +47,9 @@ class Face(NamedTuple):
 
 
 @inlined
-def has_one_normal(t: Tables, begin: int, end: int) -> bool:
-    """Whether all of so many contacts have one normal."""
-    one = True
+def is_face(t: Tables, begin: int, end: int) -> bool:
+    """Whether so many contacts are points of one face: their normals are one."""
+    one = end - begin >= _FACE
     n = vec3(t.floats, begin, col.NORMAL)
     for i in range(begin + 1, end):
         one = one and dot(vec3(t.floats, i, col.NORMAL), n) > ONE

@@ -28,13 +28,12 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, minus, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.faces import flatten_gaps, has_one_normal
+from spatialops.simulation.stepping.faces import flatten_gaps, is_face
 from spatialops.simulation.stepping.tables import Tables
 
 _NO_GAP = 16.0 * float(np.finfo(np.float64).eps)  # of where its points are: not told from none
 LEFT = 2e-11  # of the arms of its point: what solvers leave of a gap
 _ON_PLANE = 1e-3  # of that, what is none on a plane, which stays one
-_FACE = 4  # points; speeds of three are always a plane
 
 
 @kernel
@@ -44,7 +43,7 @@ def allow_gaps(t: Tables, begin: int, end: int) -> None:
     for i in range(begin, end):
         closed = closed and t.floats[i, col.OPEN] <= none_of_gap(t, i)
     flat = False
-    if not closed and end - begin >= _FACE and has_one_normal(t, begin, end):
+    if not closed and is_face(t, begin, end):
         near = flatten_gaps(t, begin, end)
         flat = near > 0.0
         if flat:
