@@ -75,10 +75,18 @@ def face_of(t: Tables, begin: int, end: int) -> Face:
     square = xx + yy
     determinant = xx * yy - xy * xy
     if determinant > _LINE * square * square:
-        xx, xy, yy = yy / determinant, -xy / determinant, xx / determinant
-    elif square > 0.0:
-        xx, xy, yy = xx / (square * square), xy / (square * square), yy / (square * square)
-    return Face(n, center, first, second, xx, xy, yy, math.sqrt(square))
+        return Face(
+            n,
+            center,
+            first,
+            second,
+            yy / determinant,
+            -xy / determinant,
+            xx / determinant,
+            math.sqrt(square),
+        )
+    over = 1.0 / (square * square) if square > 0.0 else 0.0
+    return Face(n, center, first, second, over * xx, over * xy, over * yy, math.sqrt(square))
 
 
 @inlined
@@ -131,7 +139,8 @@ def flatten_drifts(t: Tables, begin: int, end: int) -> None:
     A plane along the normal, and along the face a shift and a turn.
     """
     face = face_of(t, begin, end)
-    mean, rise, turn = ZERO3, ZERO3, 0.0
+    mean = rise = ZERO3
+    turn = 0.0
     for i in range(begin, end):
         drift = vec3(t.floats, i, col.DRIFT)
         arm = minus(vec3(t.floats, i, col.POINT), face.center)

@@ -115,7 +115,8 @@ def test_drifts_of_a_face_become_those_of_one_motion(tables, rng):
     n = tables.floats[0, col.NORMAL : col.NORMAL + 3]
     arms = tables.floats[:4, col.POINT : col.POINT + 3]
     arms = arms - arms.mean(axis=0)
-    shift, turn, tilt = rng.normal(size=3), rng.normal(), np.cross(n, rng.normal(size=3))
+    shift, turn = rng.normal(size=3), rng.normal()
+    tilt = np.cross(n, rng.normal(size=3))
     motion = shift + turn * np.cross(n, arms) + np.outer(arms @ tilt, n)
     noise = SMALL * rng.uniform(-0.1, 0.1, (4, 3))
     tables.floats[:4, col.DRIFT : col.DRIFT + 3] = motion + noise
