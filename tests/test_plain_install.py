@@ -65,6 +65,30 @@ for line in {lines!r}:
         print("status", end.code, flush=True)
 """
 
+TEXTURED = """ply
+format ascii 1.0
+element vertex 3
+property float x
+property float y
+property float z
+property float s
+property float t
+element face 1
+property list uchar int vertex_indices
+end_header
+0 0 0 0 0
+1 0 0 1 0
+0 1 0 0 1
+3 0 1 2
+"""
+
+READ_TEXTURED = """
+from spatialops.collision.mesh_files import read_pieces
+
+[piece] = read_pieces("triangle.ply")
+print(piece.faces, piece.color)
+"""
+
 
 def required(names: list[str]) -> set[str]:
     """Distributions that these requirements bring, without any extra."""
@@ -108,6 +132,12 @@ def plain(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_all_modules_but_those_of_extras_are_imported(tmp_path: Path) -> None:
     missed = json.loads(plain(IMPORT_ALL, tmp_path).stdout)
     assert set(missed) == OF_EXTRAS
+
+
+def test_meshes_with_coordinates_of_textures_are_read(tmp_path: Path) -> None:
+    """Which trimesh gives to Pillow."""
+    (tmp_path / "triangle.ply").write_text(TEXTURED)
+    assert plain(READ_TEXTURED, tmp_path).stdout.startswith("[[0 1 2]] (0.4")
 
 
 @pytest.mark.compiled
