@@ -132,6 +132,7 @@ def plain(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_all_modules_but_those_of_extras_are_imported(tmp_path: Path) -> None:
     missed = json.loads(plain(IMPORT_ALL, tmp_path).stdout)
     assert set(missed) == OF_EXTRAS
+    assert all("pip install spatialops[" in said for said in missed.values())
 
 
 def test_meshes_with_coordinates_of_textures_are_read(tmp_path: Path) -> None:
