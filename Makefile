@@ -27,6 +27,9 @@ LAZY := $(if $(UV)$(PYTHONDONTWRITEBYTECODE),,--no-compile)
 # They put different files into one place, and the one that looks at all of them then need not look.
 QUIET := $(if $(UV),,--no-warn-conflicts)
 
+# Lines of pyproject.toml: what the package needs, and what draws its figures.
+NEEDS := /^(dependencies|plots) = \[/,/^\]/
+
 ifeq ($(UV),)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINS)
 else
@@ -78,7 +81,7 @@ test-newest:  ## What depends on Numba's, NumPy's and CPython's insides, and qui
 
 build/lowest.txt: pyproject.toml
 	@mkdir -p build
-	@sed -n '/^dependencies/,/^\]/s/^ *"\(.*\)>=\(.*\)",$$/\1==\2/p' pyproject.toml > $@
+	@sed -n -E '$(NEEDS)s/^ *"(.*)>=(.*)",$$/\1==\2/p' pyproject.toml > $@
 
 doctest: $(VENV)/.installed-dev  ## The examples in the docstrings
 	@$(PYTEST) -q $(SPREAD) --doctest-modules $(BRIDGES:%=--ignore=%) spatialops || test $$? -eq 5
@@ -128,7 +131,7 @@ soak: $(VENV)/.installed-dev  ## Four scenes for SECONDS in all: what creeps?
 mutate: $(VENV)/.installed-dev  ## Faults put into FILES (default: any) for SECONDS; what no test notices
 	$(BIN)/python -m tests.trust.mutate --seconds $(SECONDS) --seed $(SEED) $(FILES)
 
-install: $(VENV)/.installed  ## The package, editable, with what it needs to run
+install: $(VENV)/.installed  ## The package, editable, with what it needs to run and to draw
 
 install-dev: $(VENV)/.installed-dev  ## The same with all that tests and linters need
 
@@ -164,7 +167,7 @@ $(VENV)/.installed: pyproject.toml $(PINS) | $(VENV)/.created build/needs.txt
 
 build/needs.txt: pyproject.toml
 	@mkdir -p build
-	@sed -n '/^dependencies/,/^\]/s/^ *"\(.*\)",$$/\1/p' pyproject.toml > $@
+	@sed -n -E '$(NEEDS)s/^ *"(.*)",$$/\1/p' pyproject.toml > $@
 
 # One rule for every extra of pyproject.toml.
 $(VENV)/.installed-%: pyproject.toml $(PINS) | $(VENV)/.created

@@ -103,20 +103,23 @@ def _read(path: str, content: str) -> list[Piece]:
 
 def _piece(mesh: Trimesh, place: Array, unit: float) -> Piece:
     """A mesh of the file's tree, in the axes of the file."""
-    moved = mesh.copy()
+    moved = type(mesh)(mesh.vertices, mesh.faces, process=False)  # a copy without its looks
     moved.apply_transform(place)
     vertices = unit * np.array(moved.vertices, dtype=np.float64)
     return Piece(vertices, np.array(moved.faces, dtype=np.int64), _color(mesh))
 
 
 def _color(mesh: Trimesh) -> tuple[float, float, float] | None:
-    """Of its material, or what most of its vertices have; None where it has none."""
+    """Of its material, or what most of its vertices have; None where it has none.
+
+    Textures are read by Pillow, of the extra `plots`; without, the material's own colour counts.
+    """
     look = mesh.visual
     if look is None or look.kind is None:
         return None
     material = getattr(look, "material", None)
     picture = getattr(material, "image", None) or getattr(material, "baseColorTexture", None)
-    if picture is not None:
+    if picture is not None and find_spec("PIL"):
         given = np.asarray(picture.convert("RGB").resize((1, 1))).ravel()
     else:
         given = np.asarray(getattr(material or look, "main_color"))  # noqa: B009  of either kind

@@ -1,6 +1,7 @@
 """A block that is pushed: its derivative through friction, and where that derivative jumps.
 
 Run it with ``python -m examples.derivatives_at_switches``.
+Needs matplotlib: `pip install spatialops[plots]`.
 """
 
 from pathlib import Path

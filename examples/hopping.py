@@ -4,6 +4,7 @@ The leg stands on one round foot and has motors in its hip and knee. Nothing is 
 shall leave the ground, or where the foot comes down. The search begins with a hop on the spot.
 
 Run it with ``python -m examples.hopping``.
+Needs matplotlib: `pip install spatialops[plots]`.
 """
 
 from pathlib import Path

@@ -6,7 +6,7 @@ meets the feet first, then centre of mass, torso and arms by their weights.
 
 Run it with ``python -m examples.humanoid``, or with ``--troubles`` for plants that are not as the
 model: another mass and friction, commands that are late, noise; ``--tsid`` has TSID walk beside it.
-Needs mujoco and example-robot-data.
+Needs mujoco, matplotlib and example-robot-data.
 """
 
 import argparse

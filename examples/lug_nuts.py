@@ -1,6 +1,7 @@
 """A driver is handed over, turns four lug nuts off a hub by contact, and the wheel comes off.
 
 Run it with ``python -m examples.lug_nuts``; two minutes on one core.
+Needs matplotlib: `pip install spatialops[plots]`.
 """
 
 from pathlib import Path

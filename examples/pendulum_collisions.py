@@ -1,7 +1,8 @@
 """A pendulum of many links swings into a floor and a wall: from a model to pictures in one page.
 
 Run it with ``python -m examples.pendulum_collisions``. It is the experiment of Jain, *Minimal
-Coordinates Formulation of Contact Dynamics*, section 8.
+Coordinates Formulation of Contact Dynamics*, section 8. Needs matplotlib: `pip install
+spatialops[plots]`.
 """
 
 from pathlib import Path

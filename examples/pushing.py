@@ -5,6 +5,7 @@ along the face and let go. Where it shall touch, and how long, nobody says. The 
 push that goes straight ahead.
 
 Run it with ``python -m examples.pushing``.
+Needs matplotlib: `pip install spatialops[plots]`.
 """
 
 from pathlib import Path

@@ -162,6 +162,20 @@ def test_plot_and_replay_from_a_saved_record(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["grasp", "compare", "reproduce aghili", "reproduce zapolsky --figure 14"]
+)
+def test_what_cannot_be_drawn_is_not_begun(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run(*line.split(), "--out", str(tmp_path / "out"))
+    assert result.exit_code == 1
+    assert "spatialops[plots]" in result.stderr
+    assert not result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--links", "0"], "0 is not in the range x>=1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,19 @@ def test_a_part_of_the_wheels_removal_leaves_everything(run, tmp_path: Path) -> 
     assert data["penetration_max"] <= 1e-3
     assert data["residual_max"] <= 1e-9
     assert load_record(tmp_path / "record.npz").summary()["steps"] == data["steps"]
+
+
+@pytest.mark.compiled
+def test_without_what_draws_a_task_leaves_the_rest(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    options = ["--stop-after", "approach", "--no-progress", "--out", str(tmp_path)]
+    result = run("wheel-removal", *options)
+    assert result.exit_code == 0, result.output
+    assert "Left out: figures and videos need" in result.output
+    names = {"record.npz", "replay.html", "summary.json"}
+    assert {path.name for path in tmp_path.iterdir()} == names
 
 
 def test_figures_have_units() -> None:

@@ -139,24 +139,32 @@ def test_a_wheel_with_machine_code_compiles_nothing(copy: Path, tmp_path: Path) 
     assert json.loads(again.stdout)["results"] == found["results"]  # of Numba's own code
 
 
+def named(requirements: list[str]) -> dict[str, str]:
+    """Bounds of versions by the names that conda has."""
+    renamed = {"matplotlib": "matplotlib-base"}  # without windows of its own
+    parts = (re.match(r"([\w-]+)(.*)", item).groups() for item in requirements)
+    return {renamed.get(name, name): bounds for name, bounds in parts}
+
+
 def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
     recipe = (ROOT / "conda" / "recipe.yaml").read_text()
-    run = recipe[recipe.index("  run:") : recipe.index("tests:")]
-    asked = set(re.findall(r"- ([\w-]+) (\S+)", run)) - {("python", PROJECT["requires-python"])}
-    renamed = {"matplotlib": "matplotlib-base"}  # without windows of its own
-    parts = (re.match(r"([\w-]+)(.*)", item).groups() for item in PROJECT["dependencies"])
-    needed = {(renamed.get(name, name), bounds) for name, bounds in parts}
-    assert asked == needed
+    listed = re.compile(r"^  (\w+):\n((?:    - .*\n)+)", re.MULTILINE)
+    asked = {
+        kind: dict(re.findall(r"- ([\w-]+) (\S+)", items)) for kind, items in listed.findall(recipe)
+    }
+    python = {"python": PROJECT["requires-python"]}
+    assert asked["run"] == named(PROJECT["dependencies"]) | python
+    assert asked["run_constraints"] == named(PROJECT["optional-dependencies"]["plots"])
     assert f'version: "{PROJECT["version"]}"' in recipe
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
-def test_make_installs_what_the_package_asks_for(tmp_path: Path) -> None:
+def test_make_installs_what_the_package_asks_for_and_what_draws(tmp_path: Path) -> None:
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     subprocess.run(["make", "--silent", "build/needs.txt"], cwd=tmp_path, check=True)
     lines = (tmp_path / "build" / "needs.txt").read_text().splitlines()
-    assert lines == PROJECT["dependencies"]
+    assert lines == PROJECT["dependencies"] + PROJECT["optional-dependencies"]["plots"]
 
 
 def test_workflows_run_what_there_is() -> None:

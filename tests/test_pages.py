@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def test_the_code_of_a_page_runs(
     names = {"__name__": "__main__"}  # dataclasses look their module up
     for number, block in enumerate(blocks(page)):
         exec(compile(block, f"{page}, block {number}", "exec"), names)
+
+
+@pytest.mark.parametrize("page", with_code())
+def test_a_page_that_draws_says_what_to_install(page: str) -> None:
+    if re.search(r"matplotlib|record\.plot\(|\.video\(", "".join(blocks(page))):
+        assert "[plots]" in (ROOT / page).read_text()
+
+
+def test_the_page_of_extras_has_them_all() -> None:
+    text = (ROOT / "docs/start.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \|", text[text.index("## Extras") :], re.MULTILINE)
+    shown = set(re.findall(r"`(\w+)`", "".join(rows)))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert shown == set(project["optional-dependencies"]) - {"test", "docs", "dev"}
 
 
 @pytest.mark.parametrize("page", [*TOP, *DOCS])

@@ -112,7 +112,10 @@ def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) 
     grasp. Exits with 1 if a bar is missed. With --out, writes aghili.json and a picture of each.
     """
     from spatialops.experiments.aghili.figures import draw
+    from spatialops.view.figures import require_plots
 
+    if out is not None:
+        require_plots()
     plan = _plan(quick)
     for name in only:
         if name not in plan:

@@ -83,7 +83,10 @@ def grasp(
     lost, a problem is not solved, or a bar of the scaling is missed.
     """
     from spatialops.models.grasp import grasp as model
+    from spatialops.view.figures import require_plots
 
+    if out is not None:
+        require_plots()
     with finished_files(out) as scratch:
         if scaling:
             data, text = _scaling(scratch, not no_progress)
@@ -233,12 +236,10 @@ def _plain(data: PlainData) -> PlainData:
 
 
 def _draw(trials: list[Trial], path: Path) -> None:
-    from matplotlib.figure import Figure
-
     from spatialops.experiments.drumwright.grasp import DROPPED, DT, METHODS
-    from spatialops.view.plots import save_figure
+    from spatialops.view.figures import new_figure, save_figure
 
-    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+    figure = new_figure(7.2, 3.6)
     axes = figure.subplots()
     for trial in trials:
         times = [DT * (k + 1) for k in range(len(trial.sags))]
@@ -250,11 +251,9 @@ def _draw(trials: list[Trial], path: Path) -> None:
 
 
 def _draw_scaling(data: PlainData, path: Path) -> None:
-    from matplotlib.figure import Figure
+    from spatialops.view.figures import new_figure, save_figure
 
-    from spatialops.view.plots import save_figure
-
-    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+    figure = new_figure(7.2, 3.6)
     axes = figure.subplots()
     for name, times in data["microseconds"].items():
         known = [(n, t) for n, t in zip(data["contacts"], times, strict=True) if t is not None]

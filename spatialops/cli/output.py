@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from spatialops._files import locked, move_whole
+from spatialops.errors import MissingLibraryError
 
 _SCRATCH = ".writing-"  # how the name of a folder of unfinished files begins
 
@@ -73,6 +74,15 @@ def _own(folder: Path) -> Iterator[bool]:
         yield locked(handle) and folder.is_dir()
     finally:
         os.close(handle)
+
+
+@contextmanager
+def figures_if_installed() -> Iterator[None]:
+    """Figures are drawn in the block, last of all files: left out, and said so, without `plots`."""
+    try:
+        yield
+    except MissingLibraryError as error:
+        click.echo(f"Left out: {error}", err=True)
 
 
 def print_file(path: Path, as_json: bool) -> None:

@@ -81,8 +81,8 @@ def pendulum(
     """Simulate the multi-link pendulum that swings into a floor and a wall.
 
     Equal spheres of 1 kg on pins, 12 m long in all, hang 10 m above the floor, 4 m from the wall,
-    and start 45 degrees to the left at 1 rad/s. With --out, writes record.npz, motion.png,
-    frames.png, energy.png, contacts.png and replay.html (open it in a browser).
+    and start 45 degrees to the left at 1 rad/s. With --out, writes record.npz, replay.html (open it
+    in a browser) and, where the extra `plots` is installed, figures.
     """
     begin_beside()
     from spatialops.contact.formulations.operational_space import OperationalSpace

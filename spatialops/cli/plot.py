@@ -25,7 +25,7 @@ from spatialops.cli.runs import KINDS
 )
 @json_option
 def plot(record: Path, kind: str, out: Path, as_json: bool) -> None:
-    """Draw a saved RECORD (record.npz)."""
+    """Draw a saved RECORD (record.npz). Needs the extra `plots`."""
     from spatialops.simulation.records.loading import load_record
 
     print_file(load_record(record).plot(out, kind), as_json)

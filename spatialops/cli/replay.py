@@ -13,7 +13,12 @@ from spatialops.cli.output import print_file
 @click.command()
 @record_argument
 @click.option("--out", type=one_file, metavar="FILE", help="The page to write, .html.")
-@click.option("--video", type=one_file, metavar="FILE", help="A video to write, .mp4 or .gif.")
+@click.option(
+    "--video",
+    type=one_file,
+    metavar="FILE",
+    help="A video to write, .mp4 or .gif; by the extra `video`.",
+)
 @click.option(
     "--rate", type=float, help="Frames a second of simulated time; default 60, of a video 30."
 )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spatialops.cli.output import figures_if_installed
+
 if TYPE_CHECKING:
     from spatialops.simulation.plain_data import PlainData
     from spatialops.simulation.records.record import Record
@@ -58,15 +60,19 @@ def timed_run(
 
 
 def write_all(record: Record, folder: Path, title: str, progress: bool) -> list[str]:
-    """Write the record, the figures and the replay; returns the names of the files."""
+    """Write the record, the replay and, where `plots` is installed, figures; names of the files."""
     from tqdm import tqdm
 
     from spatialops.view.record import replay_record
 
-    names = ["record.npz", *(f"{kind}.png" for kind in KINDS), "replay.html"]
-    with tqdm(
-        names, desc="writing", unit="file", leave=False, disable=None if progress else True
-    ) as bar:
+    names = ["record.npz", "replay.html", *(f"{kind}.png" for kind in KINDS)]
+    written = []
+    with (
+        figures_if_installed(),
+        tqdm(
+            names, desc="writing", unit="file", leave=False, disable=None if progress else True
+        ) as bar,
+    ):
         for name in bar:
             bar.set_postfix_str(name)
             if name == "record.npz":
@@ -75,7 +81,8 @@ def write_all(record: Record, folder: Path, title: str, progress: bool) -> list[
                 replay_record(record, folder / name, title=title)
             else:
                 record.plot(folder / name, Path(name).stem)
-    return names
+            written.append(name)
+    return written
 
 
 def run_summary(record: Record, seconds: float) -> PlainData:
@@ -108,7 +115,7 @@ def print_rows(rows: Mapping[str, str], out: Path | None, names: list[str]) -> N
     for label, text in rows.items():
         click.echo(f"  {label:<21}{text}")
     if out is None:
-        click.echo("Nothing was written; --out DIR keeps the record, figures and a 3-D replay.")
+        click.echo("Nothing was written; --out DIR keeps the record, a 3-D replay and figures.")
         return
     click.echo(f"Written to {out}:")
     for name in names:

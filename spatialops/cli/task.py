@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 import click
 
 from spatialops.cli.options import json_option, no_progress, out_option
-from spatialops.cli.output import finished_files
+from spatialops.cli.output import figures_if_installed, finished_files
 from spatialops.cli.runs import print_rows, warm_up
 from spatialops.simulation.plain_data import PlainData
 
@@ -105,9 +105,10 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 def wheel_removal(**options: Unpack[Choices]) -> None:
     """Two hands take a wheel off its hub, hold it and set it down, by contact and friction alone.
 
-    With --out, writes the summary, the record, figures of forces, pose, contacts and problem sizes,
-    and a 3-D replay. Exits with status 1 where the task fails; the report says why. With
-    --variations, mass, friction, places and torques vary at random, and every outcome is a line.
+    With --out, writes the summary, the record, a 3-D replay and, by the extra `plots`, figures of
+    forces, pose, contacts and problem sizes. Exits with status 1 where the task fails; the report
+    says why. With --variations, mass, friction, places and torques vary at random, and every
+    outcome is a line.
     """
     _task("wheel-removal", **options)
 
@@ -177,9 +178,12 @@ def _once(
         data = report(run, verdict)
         names: list[str] = []
         if scratch is not None:
-            names = draw_task(run, scratch, data["sizes"])
+            run.record.save(scratch / "record.npz")
+            run.record.replay(scratch / "replay.html", title=run.task.name)
             (scratch / "summary.json").write_text(json.dumps(data, indent=1) + "\n")
-            names.append("summary.json")
+            names += ["record.npz", "replay.html", "summary.json"]
+            with figures_if_installed():
+                names += draw_task(run, scratch, data["sizes"])
     if as_json:
         click.echo(
             json.dumps(

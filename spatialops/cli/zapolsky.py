@@ -116,6 +116,10 @@ def zapolsky(
         raise click.UsageError("figures of runs are drawn into a folder: give --out")
     from spatialops.experiments.zapolsky import flops, paper
     from spatialops.experiments.zapolsky.command import runs, table
+    from spatialops.view.figures import require_plots
+
+    if out is not None and figures:
+        require_plots()
 
     def say(line: str) -> None:
         if not as_json:

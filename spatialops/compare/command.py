@@ -24,6 +24,7 @@ from spatialops.compare.simulations import MOTIONS, whole_simulation
 from spatialops.contact.formulations import FORMULATIONS
 from spatialops.contact.solve import SOLVERS
 from spatialops.simulation.plain_data import PlainData
+from spatialops.view.figures import require_plots
 
 LINKS = (3, 6, 12, 15, 24, 30, 60, 100)
 _FIT_LINKS, _FIT_CONTACTS = (25, 50, 100, 200, 400, 800), (2, 4, 8, 16, 32, 64)
@@ -125,6 +126,8 @@ def command(
     the same general dense solver for all, once with each one's best. |dv| is the relative
     difference of the next velocity from that of the OS formulation.
     """
+    if out is not None:
+        require_plots()
     say = _printer(not as_json)
     effort = Effort(rounds=3 if quick else rounds, block=1e-3 if quick else 2e-3)
     options: Choices = {

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import mujoco
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion, to_quaternion
 from spatialops.dynamics.jacobian import body_poses
-from spatialops.errors import ModelError
+from spatialops.errors import MissingLibraryError, ModelError
 from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.described import Described, described
 from spatialops.tree.joint import KINDS, Joint, JointKind
 from spatialops.tree.model import Model
+
+try:
+    import mujoco
+except ImportError as error:
+    raise MissingLibraryError(
+        "spatialops.interop.mujoco: mujoco is not installed: pip install spatialops[mjcf]"
+    ) from error
 
 Theirs: TypeAlias = Any  # MuJoCo has few types of its own.
 

@@ -9,16 +9,22 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-import pinocchio as pin
 
 from spatialops._arrays import Array, ArrayLike, array
 from spatialops.algebra.inertia import Inertia
 from spatialops.dynamics.jacobian import body_poses
-from spatialops.errors import ModelError
+from spatialops.errors import MissingLibraryError, ModelError
 from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint, JointKind
 from spatialops.tree.model import Model
+
+try:
+    import pinocchio as pin
+except ImportError as error:
+    raise MissingLibraryError(
+        "spatialops.interop.pinocchio: pinocchio is not installed: pip install spatialops[bench]"
+    ) from error
 
 Theirs: TypeAlias = Any  # Pinocchio has no types of its own.
 

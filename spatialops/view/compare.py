@@ -6,16 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from spatialops.view.plots import COLORS, save_figure
+from spatialops.view.figures import COLORS, new_figure, save_figure
 
 
 def times_over_links(
     path: str | os.PathLike[str], curves: Mapping[str, tuple[Sequence[int], Sequence[float]]]
 ) -> Path:
     """Total times (us) over numbers of links, log-log; labels that end in "lemke" are dashed."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+    figure = new_figure(7.2, 4.8)
     axes = figure.subplots()
     axes.grid(color="#dfe5ec", linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spatialops.errors import RecordError
-from spatialops.view.plots import COLORS, STYLES, dressed, save_figure
+from spatialops.view.figures import COLORS, STYLES, dressed, new_figure, save_figure
 
 _MOST = 24  # curves of one panel whose names are told
 
@@ -68,12 +68,10 @@ def named_curves(
     panels : sequence of Panel or Marks
         At least one; a name keeps its colour and line from panel to panel.
     """
-    from matplotlib.figure import Figure
-
     if not panels:
         raise RecordError("there is nothing to draw")
     tall = [max(1.9, 0.16 * min(len(panel.names), _MOST) + 0.3) for panel in panels]
-    figure = Figure(figsize=(9.0, 0.8 + sum(tall)), layout="constrained")
+    figure = new_figure(9.0, 0.8 + sum(tall))
     grid = figure.subplots(
         len(panels), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": tall}
     )[:, 0]

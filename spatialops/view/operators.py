@@ -16,6 +16,7 @@ from spatialops.algebra.linear import dense
 from spatialops.operators.spatial_operators import SpatialOperators
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
+from spatialops.view.figures import new_figure
 
 SHOWN = ("H", "phi", "psi", "K", "M", "upsilon", "Omega", "mass_matrix")
 _ZERO = 1e-12  # relative to the largest entry
@@ -23,9 +24,7 @@ _ZERO = 1e-12  # relative to the largest entry
 
 def draw_sparsity(path: str | os.PathLike[str], operators: SpatialOperators) -> None:
     """Draw which entries of some operators are not zero, blocks of six apart by lines."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 4.8), layout="constrained")
+    figure = new_figure(9.0, 4.8)
     for axes, name in zip(figure.subplots(2, 4).flat, SHOWN, strict=True):
         entries = nonzero(getattr(operators, name))
         axes.imshow(entries, cmap="Blues", vmin=0.0, vmax=1.2, interpolation="nearest")

@@ -1,36 +1,24 @@
-"""Overview figures of a motion, drawn without a display; Matplotlib is loaded with the first."""
+"""Overview figures of a motion, drawn without a display."""
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spatialops.errors import RecordError
-from spatialops.view.replay import write_whole
+from spatialops.view.figures import COLORS, STYLES, dressed, new_figure, save_figure
 from spatialops.view.replay_shapes import finite_array, half_space
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by all common kinds of colour vision; line styles repeat the
-# distinction.
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
-    "-",
-    "--",
-    "-.",
-    ":",
-    (0, (5, 1, 1, 1, 1, 1)),
-)
 _Planes = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
-_FORMATS = (".png", ".svg", ".pdf")
 # Of the window, as parts of what moves in it: how far surfaces are shown, and what is left around.
 _REACH = 0.3
 _PAD = 0.04
@@ -51,14 +39,6 @@ class Robot(NamedTuple):
     points: Sequence[NDArray[np.float64]]
     rotations: NDArray[np.float64]
     links: NDArray[np.float64]
-
-
-class Look(TypedDict):
-    """How a curve is drawn, as `Axes.plot` takes it."""
-
-    color: str
-    label: str
-    linewidth: float
 
 
 def height_and_velocity(
@@ -205,10 +185,10 @@ def contacts(
     residual : (F,) array
         Largest residuals of the contact problem.
     """
-    from matplotlib.ticker import MaxNLocator
-
     clock = _clock(times)
     figure, (upper, middle, lower) = _axes(3)
+    from matplotlib.ticker import MaxNLocator
+
     upper.step(clock, finite_array(count, clock.shape, "count"), where="post", color=COLORS[0])
     upper.set_ylim(bottom=0)
     upper.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -228,9 +208,7 @@ def _clock(times: ArrayLike) -> NDArray[np.float64]:
 
 
 def _axes(rows: int) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 1.4 + 1.9 * rows), layout="constrained")
+    figure = new_figure(7.2, 1.4 + 1.9 * rows)
     grid = list(figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0])
     for axes in grid:
         dressed(axes)
@@ -239,21 +217,11 @@ def _axes(rows: int) -> tuple[Figure, list[Axes]]:
     return figure, grid
 
 
-def dressed(axes: Axes) -> None:
-    """The look of all figures over time."""
-    axes.grid(color="#dfe5ec", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.01)
-
-
 def _panels(count: int, columns: int, extent: NDArray[np.float64]) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
     rows = -(-count // columns)
     # A panel is as tall as its window asks for, within reason, so that no row wastes space.
     width, ratio = 8.4 / columns, float(np.clip(extent[1] / extent[0], 0.3, 2.5))
-    figure = Figure(figsize=(9.0, rows * (width * ratio + 0.3) + 0.6), layout="constrained")
+    figure = new_figure(9.0, rows * (width * ratio + 0.3) + 0.6)
     grid = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
     for axes in grid[count:]:
         axes.remove()
@@ -392,13 +360,3 @@ def _legend(axes: Axes) -> None:
             frameon=False,
             borderaxespad=0.2,
         )
-
-
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a whole figure, or none of it; png, svg or pdf by its suffix."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in _FORMATS:
-        raise RecordError(f"a figure ends in {', '.join(_FORMATS)}, not {suffix!r}")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=suffix[1:], dpi=160)
-    return write_whole(path, buffer.getvalue())

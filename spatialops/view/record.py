@@ -64,6 +64,8 @@ def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motio
     ------
     RecordError
         For an unknown kind, or if the figure cannot be written.
+    MissingLibraryError
+        Without the extra `plots`.
     """
     if kind not in tuple(KINDS):
         raise RecordError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")

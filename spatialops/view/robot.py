@@ -13,7 +13,7 @@ from spatialops._arrays import Array
 from spatialops.dynamics.jacobian import Poses, body_poses
 from spatialops.io.description import BodySpec, Description, ShapeSpec
 from spatialops.tree.model import Model
-from spatialops.view.plots import COLORS, save_figure
+from spatialops.view.figures import COLORS, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -103,10 +103,10 @@ def draw_robot(
     ------
     RecordError
         If the figure cannot be written.
+    MissingLibraryError
+        Without the extra `plots`.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.0, 5.5), layout="constrained")
+    figure = new_figure(10.0, 5.5)
     poses = body_poses(model, q)
     for axes, (across, name) in zip(figure.subplots(1, 2), ((0, "x"), (1, "y")), strict=True):
         _draw(axes, description, model, poses, across)

@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from spatialops.control.manipulation.dual_arm.report import FORMULATIONS
 from spatialops.control.manipulation.dual_arm.run import Run
-from spatialops.view.plots import COLORS, save_figure
-from spatialops.view.record import replay_record
+from spatialops.view.figures import COLORS, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,20 +22,16 @@ _SOFT = "#8a97a6"
 
 
 def draw_task(run: Run, folder: Path, sizes: Mapping[str, Sequence[float]]) -> list[str]:
-    """Write the record, figures and replay of a run to `folder`; returns the files' names."""
-    run.record.save(folder / "record.npz")
+    """Write the figures of a run to `folder`; returns the files' names."""
     _forces(run, folder / "forces.png")
     _object(run, folder / "object.png")
     _contacts(run, folder / "contacts.png")
     _sizes(run, folder / "sizes.png", sizes)
-    replay_record(run.record, folder / "replay.html", title=run.task.name)
-    return ["record.npz", *(f"{name}.png" for name in FIGURES), "replay.html"]
+    return [f"{name}.png" for name in FIGURES]
 
 
 def _axes(run: Run, count: int = 1) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.4, 2.4 + 1.9 * count), layout="constrained")
+    figure = new_figure(8.4, 2.4 + 1.9 * count)
     axes = list(np.atleast_1d(figure.subplots(count, sharex=True)))
     for one in axes:
         one.grid(color="#dfe5ec", linewidth=0.7)
@@ -94,9 +89,9 @@ def _object(run: Run, path: Path) -> None:
 
 
 def _contacts(run: Run, path: Path) -> None:
+    figure, (axes,) = _axes(run)
     from matplotlib.ticker import MaxNLocator
 
-    figure, (axes,) = _axes(run)
     axes.step(
         run.record.times, run.record.contact_counts, where="post", color=COLORS[0], linewidth=0.9
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spatialops._arrays import scalar
 from spatialops.errors import ArgumentError, MissingLibraryError, RecordError
+from spatialops.view.figures import require_plots
 from spatialops.view.motion import motion
 from spatialops.view.parts import Layer
 from spatialops.view.pictures.look import DARK, LIGHT
@@ -66,7 +67,7 @@ def record_video(
     ArgumentError
         If `rate` is not positive, `size` is no size, or `beside` no record.
     MissingLibraryError
-        Without PyAV, for .mp4.
+        Without the extra `plots`, and for .mp4 without PyAV.
     RecordError
         If the file cannot be written, or does not end as a video does.
     """
@@ -94,6 +95,7 @@ def _checked_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _gif(frames: Iterator[NDArray[np.uint8]], rate: float) -> bytes:
+    require_plots()
     from PIL import Image
 
     images = [Image.fromarray(frame).quantize(128) for frame in frames]
@@ -114,7 +116,8 @@ def _mp4(frames: Iterator[NDArray[np.uint8]], rate: float) -> bytes:
         import av
     except ImportError:
         raise MissingLibraryError(
-            "an .mp4 needs PyAV: pip install 'spatialops[video]'; a .gif does not"
+            "an .mp4 needs PyAV: pip install 'spatialops[video]'; "
+            "for a .gif 'spatialops[plots]' is enough"
         ) from None
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as container:

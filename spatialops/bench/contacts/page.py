@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spatialops.bench.contacts.report import ContactRow, verdict
 from spatialops.bench.measure import BenchError
-from spatialops.view.plots import save_figure
+from spatialops.view.figures import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,12 +57,10 @@ def _escaped(text: str) -> str:
 
 def draw(rows: Sequence[ContactRow], folder: Path) -> list[Path]:
     """Times and ratios over the number of contacts; the files that were written."""
-    from matplotlib.figure import Figure
-
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for name, panel in ((TIMES, _times), (RATIOS, _ratios)):
-        figure = Figure(figsize=(9.6, 5.6), layout="constrained")
+        figure = new_figure(9.6, 5.6)
         panels = figure.subplots(2, 3, sharey=name == RATIOS).ravel()
         for axes, family in zip(panels, PLOTTED, strict=True):
             axes.set_title(family, fontsize="medium")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 from spatialops.bench.engines.contact_counts import CountRow
 from spatialops.bench.engines.measure import Result
 from spatialops.bench.engines.problems.measure import SolverRow
-from spatialops.view.plots import COLORS, save_figure
+from spatialops.view.figures import COLORS, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,13 +102,11 @@ def _draw(
     points: Sequence[Point], labels: tuple[str, str], path: Path, *, joined: bool = True
 ) -> Path:
     """All panels, with one legend above them."""
-    from matplotlib.figure import Figure
-
     looks = _looks(point.line for point in points)
     panels = list(dict.fromkeys(point.panel for point in points))
     columns = max(1, min(_COLUMNS, len(panels)))
     rows = max(1, -(-len(panels) // columns))
-    figure = Figure(figsize=(max(2.1 * columns, 6.4), 1.65 * rows + 0.7), layout="constrained")
+    figure = new_figure(max(2.1 * columns, 6.4), 1.65 * rows + 0.7)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True).ravel()
     lines: dict[str, Line2D] = {}
     for axes, panel in zip(grid, panels, strict=False):

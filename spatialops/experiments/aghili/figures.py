@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.view.plots import COLORS, Look, save_figure
+from spatialops.view.figures import COLORS, Look, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +35,7 @@ def draw(name: str, series: Series, path: Path) -> Path:
 
 
 def _panels(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 1.2 + 1.9 * rows), layout="constrained")
+    figure = new_figure(7.2, 1.2 + 1.9 * rows)
     axes = figure.subplots(rows, columns, sharex=shared, squeeze=False).ravel().tolist()
     for each in axes:
         each.grid(color="#dfe5ec", linewidth=0.7)

@@ -16,7 +16,7 @@ from spatialops.experiments.zapolsky.course import Run
 from spatialops.experiments.zapolsky.gripping import Grip
 from spatialops.experiments.zapolsky.measures import torque_rates
 from spatialops.simulation.plain_data import PlainData
-from spatialops.view.plots import COLORS, Look, save_figure
+from spatialops.view.figures import COLORS, Look, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,9 +99,7 @@ def times(rows: list[PlainData], path: Path) -> Path:
 
 
 def _blank() -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 3.8), layout="constrained")
+    figure = new_figure(7.2, 3.8)
     axes = figure.subplots()
     axes.grid(color="#dfe5ec", linewidth=0.7)
     return figure, axes

@@ -366,6 +366,11 @@ class Record:
         Path
             Where the picture is.
 
+        Raises
+        ------
+        MissingLibraryError
+            Without the extra `plots`.
+
         Examples
         --------
         >>> import tempfile
@@ -467,7 +472,7 @@ class Record:
         Parameters
         ----------
         path : path-like
-            Video to write: .mp4 with the extra `video`, .gif without.
+            Video to write: .mp4 by the extra `video`, .gif by `plots`.
         rate : float
             Pictures a second. Default 30.
         size : (int, int)
@@ -485,6 +490,11 @@ class Record:
         -------
         Path
             Where the video is.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without the extra `plots`, and of an .mp4 without `video`.
 
         Examples
         --------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spatialops._arrays import Array
+from spatialops.view.figures import require_plots
 from spatialops.view.pictures.look import Look
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _bytes(color: Array) -> tuple[int, int, int]:
 
 def _font(size: int) -> FreeTypeFont:
     """The letters of the figures."""
+    require_plots()
     from matplotlib import font_manager
     from PIL import ImageFont
 
