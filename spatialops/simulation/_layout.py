@@ -153,7 +153,8 @@ MISSED = 28  # residual of the problem that the loop has not solved
 KEPT_RESIDUAL = 29  # that no impulses make less, where those of the step before were kept; or 0
 SHARES = 30  # 2: of contacts' differences that may swing, that they were of those a piece before
 PUSHED_SHARE = 32  # of the difference after PUSHED_ORDER of them: what swings goes on so
-MONITORS = 33
+MOVED = 33  # square of what the last round changed in DV, and that of the round before
+MONITORS = 35
 
 # Rows of the table of vectors.
 Q_E = 0
@@ -194,7 +195,8 @@ SWUNG = ARMS + 1  # 2: of the rows of PUSHED_BEFORE those that may swing, as the
 WHOLE_BEFORE = SWUNG + 2  # second difference of whole accelerations, contacts' with smooth ones
 TAU_BEFORE = WHOLE_BEFORE + 1  # joint forces of the last step in which contacts pushed
 ON_WAY = TAU_BEFORE + 1  # 1: links that something hangs on which may arrive in the piece
-VECTORS = ON_WAY + 1
+GUESS_FIRST = ON_WAY + 1  # DVC_GUESS as the piece was stated first
+VECTORS = GUESS_FIRST + 1
 
 # Columns of what elements (springs and actuators) do in a piece: the force where it is evaluated,
 # and by how much it falls with the change of the rate until the end of the piece.

@@ -326,6 +326,8 @@ def after_contact(t: Tables) -> int:
     if again(t):
         state_again(t)
         return ask(t, at.CONTACT)
+    if t.monitor[at.LONGEST] < t.monitor[at.PIECE]:
+        return state_anew(t)
     if has_loops(t):
         add_reactions(t, t.control[at.ACTING])
     t.control[at.STAGE] = at.MOVE

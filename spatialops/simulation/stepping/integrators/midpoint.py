@@ -131,6 +131,7 @@ def strays(t: Tables, new: Array, old: Array) -> bool:
     nv = t.v.size
     v_e, dv = t.vectors[at.V_E, :nv], t.vectors[at.DV, :nv]
     moved, size, turned = moved_by_round(t.tree, t.work, v_e, dv, new, old)
+    t.monitor[at.MOVED] = moved
     gain = t.monitor[at.PIECE] * (fastest_spin(t) + turned)
     return gain * gain * moved > allowed(t, size, gain)
 
@@ -312,11 +313,26 @@ def again(t: Tables) -> bool:
 
 @stage
 def settle_again(t: Tables) -> bool:
-    """The same where contacts act or are foreseen."""
+    """The same where contacts act or are foreseen.
+
+    Near a dead centre forces answer the middle velocity by so much that rounds lead away from one
+    another: a shorter piece is LONGEST then. Where it is short already the answer to what was
+    foreseen stands.
+    """
     nv = t.v.size
     guess, dvc = t.vectors[at.DVC_GUESS, :nv], t.vectors[at.DVC, :nv]
+    first = t.vectors[at.GUESS_FIRST, :nv]
     if not strays(t, dvc, guess):
         return False
+    if t.control[at.REPEATS] == 0:
+        copy_into(first, guess)
+    elif t.monitor[at.MOVED] > t.monitor[at.MOVED + 1]:
+        if t.monitor[at.PIECE] > _SHORTEST * t.settings[at.DT]:
+            t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
+            return False
+        copy_into(dvc, first)
+        t.control[at.REPEATS] = _MOST_REPEATS - 1
+    t.monitor[at.MOVED + 1] = t.monitor[at.MOVED]
     t.control[at.REPEATS] += 1
     copy_into(guess, dvc)
     turn_lone(t, guess, t.vectors[at.SPUN, :nv])

@@ -11,10 +11,76 @@ from spatialops.errors import StepSizeWarning
 from spatialops.experiments.accuracy.measures import order, swing, trend
 from spatialops.experiments.accuracy.spinning import heavy_top
 from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.maximal_scene import maximal_scene, maximal_state
 from spatialops.simulation.stepping.adapter import load_state
 from spatialops.simulation.stepping.record_rows import start as begin
 
 STEPS = (4e-3, 2e-3, 1e-3)
+# A pendulum of 30 links on the floor, of which one is about to touch near a dead centre.
+FALLEN = (
+    0.5715,
+    0.0365,
+    0.0453,
+    0.03,
+    0.0145,
+    0.0052,
+    -0.0154,
+    -0.0066,
+    -0.0069,
+    -0.0141,
+    0.0007,
+    -0.0094,
+    -0.0069,
+    0.0569,
+    -0.1653,
+    -0.5063,
+    -0.2111,
+    -0.1264,
+    0.0169,
+    0.5948,
+    0.0835,
+    -0.3957,
+    -0.1774,
+    0.7236,
+    -0.9174,
+    0.3285,
+    0.804,
+    -1.2217,
+    -0.0015,
+    -3.1415,
+)
+FALLING = (
+    0.8837,
+    -0.4072,
+    0.6868,
+    0.0739,
+    -0.278,
+    -0.0854,
+    -0.3359,
+    0.0965,
+    0.006,
+    -0.5534,
+    0.5457,
+    -0.7545,
+    0.9348,
+    0.7134,
+    -6.3827,
+    -0.9017,
+    4.5963,
+    -2.1937,
+    3.8586,
+    1.7277,
+    -2.006,
+    -0.846,
+    4.9796,
+    -4.9528,
+    -3.8578,
+    7.8305,
+    -7.0326,
+    8.7224,
+    0.0969,
+    -0.0272,
+)
 
 
 def fast_pendulum():
@@ -64,6 +130,20 @@ def test_steps_are_cut_where_the_middle_velocity_does_not_settle():
     with pytest.warns(StepSizeWarning, match="top"):
         record = so.Simulator(heavy_top(150.0), dt=8e-3, certify="off").run(duration=1.0)
     assert swing(record.energy, record.kinetic[0]) < 1e-3
+
+
+@pytest.mark.compiled
+def test_rounds_that_lead_away_near_a_dead_centre_are_not_followed():
+    """Each answered the round before with three times its forces: 868 N s, then no number."""
+    scene = so.models.pendulum(30).scene(restitution=0.0)
+    simulator = so.Simulator(maximal_scene(scene), dt=1e-3)
+    state = maximal_state(scene.model, so.State(np.array(FALLEN), np.array(FALLING)))
+    kinetic = [so.energy(simulator.scene.model, state.q, state.v).kinetic]
+    for _ in range(8):
+        state, info = simulator.step(state)
+        kinetic.append(so.energy(simulator.scene.model, state.q, state.v).kinetic)
+        assert info.contacts.world_impulses[:, 2].max(initial=0.0) < 100.0
+    assert np.diff(kinetic).max() < 0.0  # the tip rises
 
 
 @pytest.mark.compiled
