@@ -153,7 +153,8 @@ MISSED = 28  # residual of the problem that the loop has not solved
 KEPT_RESIDUAL = 29  # that no impulses make less, where those of the step before were kept; or 0
 SHARES = 30  # 2: of contacts' differences that may swing, that they were of those a piece before
 PUSHED_SHARE = 32  # of the difference after PUSHED_ORDER of them: what swings goes on so
-MOVED = 33  # square of what the last round changed in DV, and that of the round before
+MOVED = 33  # square of what the last round changed in DV
+MOVED_FIRST = 34  # and that of the first round of a piece that was stated once more
 MONITORS = 35
 
 # Rows of the table of vectors.

@@ -315,9 +315,9 @@ def again(t: Tables) -> bool:
 def settle_again(t: Tables) -> bool:
     """The same where contacts act or are foreseen.
 
-    Near a dead centre forces answer the middle velocity by so much that rounds lead away from one
-    another: a shorter piece is LONGEST then. Where it is short already the answer to what was
-    foreseen stands.
+    Near a dead centre forces answer the middle velocity by so much that rounds lead farther away
+    than the first one did: a shorter piece is LONGEST then. Where it is short already the answer to
+    what was foreseen stands.
     """
     nv = t.v.size
     guess, dvc = t.vectors[at.DVC_GUESS, :nv], t.vectors[at.DVC, :nv]
@@ -326,13 +326,13 @@ def settle_again(t: Tables) -> bool:
         return False
     if t.control[at.REPEATS] == 0:
         copy_into(first, guess)
-    elif t.monitor[at.MOVED] > t.monitor[at.MOVED + 1]:
+        t.monitor[at.MOVED_FIRST] = t.monitor[at.MOVED]
+    elif t.monitor[at.MOVED] > t.monitor[at.MOVED_FIRST]:
         if t.monitor[at.PIECE] > _SHORTEST * t.settings[at.DT]:
             t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
             return False
         copy_into(dvc, first)
         t.control[at.REPEATS] = _MOST_REPEATS - 1
-    t.monitor[at.MOVED + 1] = t.monitor[at.MOVED]
     t.control[at.REPEATS] += 1
     copy_into(guess, dvc)
     turn_lone(t, guess, t.vectors[at.SPUN, :nv])
