@@ -17,70 +17,16 @@ from spatialops.simulation.stepping.record_rows import start as begin
 
 STEPS = (4e-3, 2e-3, 1e-3)
 # A pendulum of 30 links on the floor, of which one is about to touch near a dead centre.
-FALLEN = (
-    0.5715,
-    0.0365,
-    0.0453,
-    0.03,
-    0.0145,
-    0.0052,
-    -0.0154,
-    -0.0066,
-    -0.0069,
-    -0.0141,
-    0.0007,
-    -0.0094,
-    -0.0069,
-    0.0569,
-    -0.1653,
-    -0.5063,
-    -0.2111,
-    -0.1264,
-    0.0169,
-    0.5948,
-    0.0835,
-    -0.3957,
-    -0.1774,
-    0.7236,
-    -0.9174,
-    0.3285,
-    0.804,
-    -1.2217,
-    -0.0015,
-    -3.1415,
-)
-FALLING = (
-    0.8837,
-    -0.4072,
-    0.6868,
-    0.0739,
-    -0.278,
-    -0.0854,
-    -0.3359,
-    0.0965,
-    0.006,
-    -0.5534,
-    0.5457,
-    -0.7545,
-    0.9348,
-    0.7134,
-    -6.3827,
-    -0.9017,
-    4.5963,
-    -2.1937,
-    3.8586,
-    1.7277,
-    -2.006,
-    -0.846,
-    4.9796,
-    -4.9528,
-    -3.8578,
-    7.8305,
-    -7.0326,
-    8.7224,
-    0.0969,
-    -0.0272,
-)
+FALLEN = """
+0.5715 0.0365 0.0453 0.03 0.0145 0.0052 -0.0154 -0.0066 -0.0069 -0.0141 0.0007 -0.0094 -0.0069
+0.0569 -0.1653 -0.5063 -0.2111 -0.1264 0.0169 0.5948 0.0835 -0.3957 -0.1774 0.7236 -0.9174
+0.3285 0.804 -1.2217 -0.0015 -3.1415
+"""
+FALLING = """
+0.8837 -0.4072 0.6868 0.0739 -0.278 -0.0854 -0.3359 0.0965 0.006 -0.5534 0.5457 -0.7545 0.9348
+0.7134 -6.3827 -0.9017 4.5963 -2.1937 3.8586 1.7277 -2.006 -0.846 4.9796 -4.9528 -3.8578 7.8305
+-7.0326 8.7224 0.0969 -0.0272
+"""
 
 
 def fast_pendulum():
@@ -137,7 +83,8 @@ def test_rounds_that_lead_away_near_a_dead_centre_are_not_followed():
     """Each answered the round before with three times its forces: 868 N s, then no number."""
     scene = so.models.pendulum(30).scene(restitution=0.0)
     simulator = so.Simulator(maximal_scene(scene), dt=1e-3)
-    state = maximal_state(scene.model, so.State(np.array(FALLEN), np.array(FALLING)))
+    fallen = so.State(*(np.array(text.split(), dtype=float) for text in (FALLEN, FALLING)))
+    state = maximal_state(scene.model, fallen)
     kinetic = [so.energy(simulator.scene.model, state.q, state.v).kinetic]
     for _ in range(8):
         state, info = simulator.step(state)
