@@ -23,6 +23,7 @@ STEPS = 100
 _COUNTS = (1, 4, 16, 100)  # boxes
 _SPEED = 2.0  # m/s, of boxes that slide: they stop after 0.4 s
 _SPIN = 1.0  # rad/s, about the vertical
+_APART = 5.0  # times as far as at rest: what slides under any law meets no other
 _BARS: dict[LawName, float | None] = {
     "cone": 1.2,
     "no-slip": 0.8,
@@ -34,6 +35,7 @@ _BARS: dict[LawName, float | None] = {
 def sliding(n: int) -> Scene:
     """Boxes that slide in as many directions, and turn."""
     scene = boxes(n).scene
+    scene.state.q.reshape(n, 7)[:, :2] *= _APART
     v = scene.state.v.reshape(n, 6)
     angle = np.arange(n)
     v[:, 2] = _SPIN
