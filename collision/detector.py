@@ -11,6 +11,7 @@ from spatialops._layout import OMEGA, ORIGIN, ROTATION
 from spatialops.algebra.vectors import (
     ZERO3,
     copy_into,
+    cross,
     dot,
     mat3,
     minus,
@@ -19,6 +20,7 @@ from spatialops.algebra.vectors import (
     put3,
     put_mat3,
     rotate,
+    rotate_back,
     scaled,
     times,
     vec3,
@@ -97,16 +99,31 @@ def pair_gap(
 
     A lower bound where they are far apart.
     """
-    bound = bound_gap(geom_ints, geoms, places, a, b)
     if is_simple(geom_ints, a, b):
-        return bound
-    limit = max(bound, 0.0) + geoms[a, col.GEOM_BOUND]
+        return bound_gap(geom_ints, geoms, places, a, b)
     tables = GeomTables(geom_ints, geoms, solids, lists)
-    count = pair_points(tables, places, a, b, limit, Scratch(rows, ints, rows[:0]))
-    found, lowest = rows[row_at(rows, FOUND) : row_at(rows, GATHERED)], limit
+    return nearest(tables, places, a, b, Scratch(rows, ints, rows[:0]))[0]
+
+
+@kernel
+def nearest(
+    tables: GeomTables, places: Array, a: int, b: int, scratch: Scratch
+) -> tuple[float, Vec3, Vec3]:
+    """Gap (m) of two geoms that are no spheres, and where it is: its point, and its normal.
+
+    Of what is far apart a lower bound, and no normal.
+    """
+    bound = bound_gap(tables.ints, tables.floats, places, a, b)
+    limit = max(bound, 0.0) + tables.floats[a, col.GEOM_BOUND]
+    count = pair_points(tables, places, a, b, limit, scratch)
+    found = scratch.rows[row_at(scratch.rows, FOUND) : row_at(scratch.rows, GATHERED)]
+    lowest, at = limit, -1
     for i in range(count):
-        lowest = min(lowest, found[i, col.AT_GAP])
-    return lowest
+        if found[i, col.AT_GAP] < lowest:
+            lowest, at = found[i, col.AT_GAP], i
+    if at < 0:
+        return lowest, ZERO3, ZERO3
+    return lowest, vec3(found, at, col.AT_POINT), vec3(found, at, col.AT_NORMAL)
 
 
 @kernel
@@ -259,7 +276,7 @@ def closing_speed(
         total = shift_velocity(
             work, link_a, minus(vec3(places, a, col.PLACE), vec3(work, link_a, ORIGIN))
         )
-        turning += geoms[a, col.GEOM_BOUND] * length_of(vec3(work, link_a, OMEGA))
+        turning += turning_speed(geoms, places, a, vec3(work, link_a, OMEGA))
     if link_b >= 0:
         total = minus(
             total,
@@ -267,8 +284,37 @@ def closing_speed(
                 work, link_b, minus(vec3(places, b, col.PLACE), vec3(work, link_b, ORIGIN))
             ),
         )
-        turning += geoms[b, col.GEOM_BOUND] * length_of(vec3(work, link_b, OMEGA))
+        turning += turning_speed(geoms, places, b, vec3(work, link_b, OMEGA))
     return length_of(total) + turning
+
+
+@inlined
+def turning_speed(geoms: Array, places: Array, g: int, omega: Vec3) -> float:
+    """A bound of the speed at which points of a geom go about its position.
+
+    That of a box about it, |w x r| over |r_i| <= e_i: a rod that rolls does not sweep its length.
+    What a radius adds all about, of a ball all there is, stays where it is.
+    """
+    x, y, z = turned_into(places, g, omega)
+    a, b, c = vec3(geoms, g, col.GEOM_SIZE)
+    box = length_of((y * c + z * b, z * a + x * c, x * b + y * a))
+    ball = geoms[g, col.GEOM_BOUND] * length_of(omega)
+    return 0.5 * (box + ball - abs(box - ball))  # the lesser one, of eight in a register too
+
+
+@inlined
+def turning_along(geoms: Array, places: Array, g: int, omega: Vec3, normal: Vec3) -> float:
+    """The same along a normal only, n . (w x r) = r . (n x w)."""
+    x, y, z = turned_into(places, g, cross(normal, omega))
+    a, b, c = vec3(geoms, g, col.GEOM_SIZE)
+    return x * a + y * b + z * c
+
+
+@inlined
+def turned_into(places: Array, g: int, a: Vec3) -> Vec3:
+    """Sizes of a vector's parts along the axes of a geom."""
+    x, y, z = rotate_back(mat3(places, g, col.TURN), a)
+    return abs(x), abs(y), abs(z)
 
 
 @inlined

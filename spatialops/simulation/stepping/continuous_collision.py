@@ -10,24 +10,52 @@ ends.
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, IntArray
+import math
+
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._layout import OMEGA, ORIGIN
+from spatialops.algebra.memory import matrix
+from spatialops.algebra.vectors import ZERO3, dot, minus, put3, vec3
 from spatialops.collision._layout import (
     GEOM_LINK,
     GEOM_SHAPE,
     GEOM_WIDTH,
     HALF_SPACE,
     INFINITE,
+    MESH,
+    PLACE,
 )
 from spatialops.collision.broad_phase import bound_gap, skin_of
-from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.collision.detector import (
+    closing_speed,
+    is_simple,
+    nearest,
+    place_geoms,
+    relative_velocity,
+    turning_along,
+    turning_speed,
+)
+from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.dynamics.kinematics import poses_kernel, shift_velocity, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.contact_drift import was_slow
 from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm.rest import flow_to_end
 
+# Columns of what is known of a pair that may cross.
+TRAVEL = 0  # m: how far its points go towards each other in the piece at most
+GAINED = 1  # m: how much farther they go at speeds that they have later in it
+UNTIL = 2  # fraction of the piece before which it cannot touch
+MOVE = 3  # 3: velocity of A's position against B's as the piece begins, world axes
+SPIN_A = 6  # 3: how A turns then
+SPIN_B = 9  # 3
+WAY_COLUMNS = 12
+
+# Of half the least width: what is so near, and slow, touches for the contact problem.
+_NEAR = 1e-3
 HASTE = 1.1  # speeds within the piece may exceed those at both of its ends by so much
 MAX_ADVANCES = 200
 
@@ -76,6 +104,7 @@ def first_crossing(t: Tables) -> float:
     1 where none does. Bodies are at the end of the piece before and after; they are put at its
     start and its end once for as many pairs as there is room for, whose speeds are those at both.
     """
+    ways = matrix(t.D, 0, t.D.size // WAY_COLUMNS, WAY_COLUMNS)
     first = 1.0
     speed = fastest(t.geom_ints, t.geoms, t.centers, t.work)
     put_at(t, 0.0)
@@ -83,12 +112,14 @@ def first_crossing(t: Tables) -> float:
     farthest = 2.0 * speed * HASTE * t.monitor[at.PIECE]
     done = 0
     while done < looked_at(t, farthest):
-        done, count = gather_pairs(t, done, farthest)
+        done, count = gather_pairs(t, ways, done, farthest)
         if count > 0:
             put_at(t, 1.0)
-            put_travels(t, count)
+            count = keep_fast(t, ways, count)
             put_at(t, 0.0)
-            first = first_touch(t, count, first)
+        if count > 0:
+            first = first_touch(t, ways, count, first)
+            put_at(t, 0.0)
     put_at(t, 1.0)
     return first
 
@@ -105,14 +136,14 @@ def looked_at(t: Tables, farthest: float) -> int:
 
 
 @kernel
-def gather_pairs(t: Tables, begin: int, farthest: float) -> tuple[int, int]:
-    """Pairs from one on that may meet in the piece, with their speeds, in the LCP's rooms.
+def gather_pairs(t: Tables, ways: Array, begin: int, farthest: float) -> tuple[int, int]:
+    """Pairs from one on that may meet in the piece, with their motions as it begins.
 
     Those that move slowly are a matter of the contact problem. Returns where to go on, and how many
     there are.
     """
     count = 0
-    room = min(t.lcp_ints.size, t.lcp_vectors.size)
+    room = min(t.lcp_ints.size, ways.shape[0])
     end = looked_at(t, farthest)
     listed = end < t.pairs.shape[0]
     for i in range(begin, end):
@@ -120,9 +151,15 @@ def gather_pairs(t: Tables, begin: int, farthest: float) -> tuple[int, int]:
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         if is_simple(t.geom_ints, a, b) or t.geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
             continue
-        if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) >= farthest or was_slow(t, p):
+        bound = bound_gap(t.geom_ints, t.geoms, t.centers, a, b)
+        if bound >= farthest or was_slow(t, p):
             continue
-        t.lcp_ints[count], t.lcp_vectors[count] = p, pair_speed(t, p)
+        t.lcp_ints[count] = p
+        ways[count, TRAVEL], ways[count, UNTIL] = pair_speed(t, p), bound
+        move = motion_of(t, p)
+        put3(ways, count, MOVE, move[0])
+        put3(ways, count, SPIN_A, move[1])
+        put3(ways, count, SPIN_B, move[2])
         count += 1
         if count == room:
             return i + 1, count
@@ -138,39 +175,114 @@ def pair_speed(t: Tables, p: int) -> float:
 
 
 @kernel
-def put_travels(t: Tables, count: int) -> None:
-    """How far the gathered pairs go in the piece, by their speeds so far and those here."""
+def keep_fast(t: Tables, ways: Array, count: int) -> int:
+    """Keep the gathered pairs that may meet in the piece, and pass; how many.
+
+    How far they go at most follows from their speeds as it began and those here, where it ends.
+    """
+    kept = 0
     for i in range(count):
-        speed = max(t.lcp_vectors[i], pair_speed(t, t.lcp_ints[i]))
-        t.lcp_vectors[i] = HASTE * t.monitor[at.PIECE] * speed
+        p = t.lcp_ints[i]
+        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        travel = HASTE * t.monitor[at.PIECE] * max(ways[i, TRAVEL], pair_speed(t, p))
+        if travel < 0.5 * width_of(t, p) or ways[i, UNTIL] >= travel:
+            continue
+        move = motion_of(t, p)
+        change = minus(move[0], vec3(ways, i, MOVE))
+        gained = math.sqrt(dot(change, change))
+        gained += turning_speed(t.geoms, t.centers, a, minus(move[1], vec3(ways, i, SPIN_A)))
+        gained += turning_speed(t.geoms, t.centers, b, minus(move[2], vec3(ways, i, SPIN_B)))
+        t.lcp_ints[kept], ways[kept, TRAVEL] = p, travel
+        ways[kept, GAINED] = HASTE * t.monitor[at.PIECE] * gained
+        kept += 1
+    return kept
 
 
 @kernel
-def first_touch(t: Tables, count: int, first: float) -> float:
-    """Fraction at which the first of the gathered pairs touches, or `first`."""
+def first_touch(t: Tables, ways: Array, count: int, latest: float) -> float:
+    """Fraction at which the first of the gathered pairs comes together fast, or `latest`.
+
+    All advance together: each is looked at no later than it may touch, and with it those that are
+    to be looked at before it is again. Bodies must be at the start of the piece.
+    """
     for i in range(count):
-        a, b = t.pairs[t.lcp_ints[i], 0], t.pairs[t.lcp_ints[i], 1]
-        travel = t.lcp_vectors[i]
-        if travel < 0.5 * min(t.geoms[a, GEOM_WIDTH], t.geoms[b, GEOM_WIDTH]):
-            continue
-        if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) < travel:
-            first = min(first, touch_time(t, a, b, travel, first))
-            put_at(t, 0.0)
-    return first
-
-
-@merged
-def touch_time(t: Tables, a: int, b: int, travel: float, latest: float) -> float:
-    """Fraction at which a pair touches, or `latest`."""
+        meets(t, ways, i, 0.0)
     x = 0.0
-    for i in range(MAX_ADVANCES):
-        gap = pair_gap(
-            t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints
-        )
-        if gap < 0.5 * t.settings[at.TOUCH]:
-            return x if i > 0 else latest  # touching from the start: the contact problem's matter
-        x += max(gap, 0.25 * t.settings[at.TOUCH]) / travel
+    for _ in range(MAX_ADVANCES):
+        next_one = 0
+        for i in range(count):
+            if ways[i, UNTIL] < ways[next_one, UNTIL]:
+                next_one = i
+        x = ways[next_one, UNTIL]
         if x >= latest:
             return latest
         put_at(t, x)
+        if meets(t, ways, next_one, x):
+            return x
+        for i in range(count):
+            if ways[i, UNTIL] < ways[next_one, UNTIL] and meets(t, ways, i, x):
+                return x
     return x
+
+
+@kernel
+def meets(t: Tables, ways: Array, i: int, x: float) -> bool:
+    """Whether a gathered pair touches at x, and fast; else until when it cannot touch.
+
+    What touches slowly, or as the piece begins, is the contact problem's matter.
+    """
+    p = t.lcp_ints[i]
+    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
+    scratch = Scratch(t.shape_rows, t.shape_ints, t.shape_rows[:0])
+    gap, point, normal = nearest(geoms, t.centers, a, b, scratch)
+    touch = 0.5 * t.settings[at.TOUCH]
+    if gap < max(touch, _NEAR * width_of(t, p)):
+        link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
+        approach = -dot(normal, relative_velocity(t.work, link_a, link_b, point))
+        slow = approach <= t.settings[at.THRESHOLD]
+        if slow or gap < touch:
+            ways[i, UNTIL] = INFINITE
+            return x > 0.0 and not slow
+    travel = ways[i, TRAVEL]
+    if t.geom_ints[b, GEOM_SHAPE] < MESH and normal != ZERO3:
+        travel = min(travel, travel_along(t, p, normal) + ways[i, GAINED])
+    way = max(gap, 0.5 * touch)
+    ways[i, UNTIL] = x + way / travel if travel > 0.0 else INFINITE
+    return False
+
+
+@inlined
+def width_of(t: Tables, p: int) -> float:
+    """Half the least width of a pair's shapes or so."""
+    return min(t.geoms[t.pairs[p, 0], GEOM_WIDTH], t.geoms[t.pairs[p, 1], GEOM_WIDTH])
+
+
+@inlined
+def travel_along(t: Tables, p: int, normal: Vec3) -> float:
+    """How far convex shapes approach along their normal in the piece at most, at these speeds."""
+    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    move, spin_a, spin_b = motion_of(t, p)
+    speed = -dot(normal, move)
+    speed += turning_along(t.geoms, t.centers, a, spin_a, normal)
+    speed += turning_along(t.geoms, t.centers, b, spin_b, normal)
+    return HASTE * t.monitor[at.PIECE] * max(speed, 0.0)
+
+
+@inlined
+def motion_of(t: Tables, p: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Velocity of geom A's position against B's, and how both turn; world axes."""
+    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    speed_a, spin_a = velocity_of(t, a)
+    speed_b, spin_b = velocity_of(t, b)
+    return minus(speed_a, speed_b), spin_a, spin_b
+
+
+@inlined
+def velocity_of(t: Tables, g: int) -> tuple[Vec3, Vec3]:
+    """Velocity of a geom's position, and how it turns."""
+    k = t.geom_ints[g, GEOM_LINK]
+    if k < 0:
+        return ZERO3, ZERO3
+    lever = minus(vec3(t.centers, g, PLACE), vec3(t.work, k, ORIGIN))
+    return shift_velocity(t.work, k, lever), vec3(t.work, k, OMEGA)

@@ -7,6 +7,8 @@ import spatialops as so
 from spatialops.bench.contacts.engines import Ours
 from spatialops.collision import Box, HalfSpace, shape_inertia
 from spatialops.collision._layout import INFINITE
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.continuous_collision import WAY_COLUMNS
 
 DT = 1e-2
 THIN = 0.01  # m, of the plates
@@ -34,7 +36,8 @@ def bullets():
 def test_the_first_of_many_crossings_is_found(room):
     bench = Ours(bullets(), DT)
     t = bench.tables
-    few = t._replace(lcp_ints=t.lcp_ints[:room].copy(), lcp_vectors=t.lcp_vectors[:room].copy())
+    wide = WAY_COLUMNS * room
+    few = t._replace(lcp_ints=t.lcp_ints[:room].copy(), D=t.D[:wide].copy())
     bench.loop.hold(few)
     bench.run(1)
     x = bench.state.q[0::7]
@@ -80,3 +83,51 @@ def test_what_rests_stays_while_what_is_fast_is_looked_at():
     record = so.Simulator(scene, dt=1e-3).run(duration=0.1)
     assert np.array_equal(record.q[50, :7], record.q[-1, :7])
     assert not record.v[-1, :6].any()
+
+
+def rolling_rods(n):
+    """Thin rods beside one another that roll at 300 rad/s, nearer than they are long."""
+    rod, builder = Box((0.01, 0.01, 0.5)), so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    geoms = []
+    for i in range(n):
+        builder.add_body(f"b{i}", joint=so.Joint("free"), inertia=shape_inertia(rod, 1000.0))
+        geoms.append(so.Geom(f"rod{i}", f"b{i}", rod, friction=0.0))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(6 * n)
+    q[0::7], v[2::6] = 0.02 * np.arange(n), 300.0
+    return so.Scene(model, geoms, state=so.State(q, v))
+
+
+def test_rods_that_roll_beside_one_another_pass_through_nothing():
+    """Their ends would sweep 75 m/s if they turned otherwise, 7.5 times their width in a step."""
+    bench = Ours(rolling_rods(5), 1e-3)
+    bench.run(5)
+    assert bench.tables.control[at.PIECES] <= 1
+    assert bench.state.v[2::6] == pytest.approx(300.0, rel=1e-12)
+
+
+def gliding_boxes(gap, approach):
+    """A box that glides fast over a plate, this far above it, and comes down so slowly."""
+    small, plate = Box((0.02, 0.02, 0.02)), Box((1.0, 1.0, THIN))
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body("b", joint=so.Joint("free"), inertia=shape_inertia(small, 1000.0))
+    geoms = [so.Geom("plate", "world", plate), so.Geom("box", "b", small, friction=0.0)]
+    height = 0.5 * THIN + 0.01 + gap
+    state = so.State(
+        np.array([-0.1, 0.0, height, 0.0, 0.0, 0.0, 1.0]),
+        np.array([0.0, 0.0, 0.0, 20.0, 0.0, -approach]),
+    )
+    return so.Scene(builder.build(), geoms, state=state)
+
+
+@pytest.mark.parametrize("approach", [0.005, 0.5])
+def test_what_comes_down_slowly_as_it_flies_past_needs_no_cut(approach):
+    """Only the fast one is cut where it meets; the other goes in by what half a step takes it."""
+    scene = gliding_boxes(1e-6, approach)
+    bench = Ours(scene, 1e-3)
+    bench.run(1)
+    assert bench.depth <= (1e-8 if approach == 0.5 else 0.5e-3 * approach)
+    assert bench.state.v[3] == pytest.approx(20.0)
+    assert abs(bench.state.v[5]) <= approach
+    slow = approach < bench.tables.settings[at.THRESHOLD]
+    assert (bench.tables.control[at.PIECES] == 0) == slow

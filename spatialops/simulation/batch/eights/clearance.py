@@ -6,7 +6,7 @@ from spatialops import _layout as layout
 from spatialops._compile.jit import kernel
 from spatialops.algebra.lane_arrays import lanes_of
 from spatialops.algebra.lane_logic import less, where
-from spatialops.algebra.vectors import mat3, plus, put3, rotate, vec3
+from spatialops.algebra.vectors import mat3, plus, put3, put_mat3, rotate, times, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import closing_speed
@@ -32,6 +32,8 @@ def keep_clear(e: Eight, horizon: float) -> None:
         if k >= 0:
             turned = rotate(mat3(work, k, layout.ROTATION), offset)
             put3(places, g, col.PLACE, plus(vec3(work, k, layout.ORIGIN), turned))
+            turn = times(mat3(work, k, layout.ROTATION), mat3(e.geoms, g, col.GEOM_TURN))
+            put_mat3(places, g, col.TURN, turn)
         else:
             put3(places, g, col.PLACE, offset)
     for p in range(e.pairs.shape[0]):

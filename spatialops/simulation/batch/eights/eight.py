@@ -112,7 +112,7 @@ def new_eight(t: Tables) -> Eight:
         _rows(len(t.roots), at.FLOATING_COLUMNS),
         _rows(len(t.roots), at.FLOATING_COLUMNS),
         aligned(nv, layout.WORK_COLUMNS),
-        _rows(len(t.geom_ints), 3),
+        _rows(len(t.geom_ints), col.PLACE_COLUMNS),
         _rows(MONITORS),
         np.zeros(WIDTH, dtype=np.int64),
     )
