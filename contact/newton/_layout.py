@@ -122,7 +122,8 @@ D_NORMAL = 9
 D_TANGENTS = 12
 # How far limits follow, along a step, what presses: MU, or less where the path bends back.
 FOLLOWED = 15
-LANE_ROWS = 16
+SHARES = 16  # WEIGHT: impulses are in units of so much less
+LANE_ROWS = 17
 
 # Of what friction does along the normal: less that draws a contact together is rounding.
 WEDGED = 1e-6

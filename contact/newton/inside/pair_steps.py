@@ -69,7 +69,7 @@ def ratio(scratch: NewtonScratch, i: int, k: int) -> Lanes:
 
 @inlined
 def put_slopes(corners: Array, s: float, scratch: NewtonScratch, i: int) -> None:
-    """D of eight contacts over s, and what it is made of."""
+    """D of eight contacts over s, less by their shares, and what it is made of."""
     lanes = scratch.lanes
     sigma = load(scratch.pairs[at.VALUE], 1, i)
     sum_of_all = q_x = q_y = xx = xy = yy = zeros()
@@ -82,18 +82,19 @@ def put_slopes(corners: Array, s: float, scratch: NewtonScratch, i: int) -> None
         xx = xx + g * a * a
         xy = xy + g * a * b
         yy = yy + g * b * b
+    own = s * load(lanes, at.SHARES, i)
     inverse = 1.0 / (load(scratch.pairs[at.SLACK], 1, i) + sigma * sum_of_all)
     share = sigma * inverse
-    pulled = share * load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) / s
+    pulled = share * load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) / own
     store(lanes, at.SUM, i, inverse)
     store(lanes, at.Q_X, i, q_x)
     store(lanes, at.Q_Y, i, q_y)
-    store(lanes, at.D_NORMAL, i, ratio(scratch, i, 0) / s)
+    store(lanes, at.D_NORMAL, i, ratio(scratch, i, 0) / own)
     store(lanes, at.D_NORMAL + 1, i, pulled * q_x)
     store(lanes, at.D_NORMAL + 2, i, pulled * q_y)
-    store(lanes, at.D_TANGENTS, i, (xx - share * q_x * q_x) / s)
-    store(lanes, at.D_TANGENTS + 1, i, (xy - share * q_x * q_y) / s)
-    store(lanes, at.D_TANGENTS + 2, i, (yy - share * q_y * q_y) / s)
+    store(lanes, at.D_TANGENTS, i, (xx - share * q_x * q_x) / own)
+    store(lanes, at.D_TANGENTS + 1, i, (xy - share * q_x * q_y) / own)
+    store(lanes, at.D_TANGENTS + 2, i, (yy - share * q_y * q_y) / own)
 
 
 @inlined

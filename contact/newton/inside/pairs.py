@@ -30,15 +30,18 @@ def begin_pairs(
     put_none(scratch)
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
-        lanes[at.MU, i] = rows.friction[i]
-        lanes[at.FIXED_LIMIT, i] = limit_of(rows, i, 0.0) / unit
+        weight, presser = scratch.friction[i, at.WEIGHT], presser_of(rows, i)
+        own, pressing = unit / weight, unit / scratch.friction[presser, at.WEIGHT]
+        lanes[at.SHARES, i] = weight
+        lanes[at.MU, i] = rows.friction[i] * (pressing / own)
+        lanes[at.FIXED_LIMIT, i] = limit_of(rows, i, 0.0) / own
         if parts & at.HAS_NORMAL:
-            x[0, i] = max(p[j] / unit, 0.0) + _BEGIN
+            x[0, i] = max(p[j] / own, 0.0) + _BEGIN
             w[0, i] = max(v[j] / scale, 0.0) + _BEGIN
             count += 1
         if not parts & at.HAS_FIRST:
             continue
-        limit = limit_of(rows, i, unit * x[0, presser_of(rows, i)]) / unit
+        limit = limit_of(rows, i, pressing * x[0, presser]) / own
         count += begin_friction(rows, scratch, i, limit, scale)
     return count
 
@@ -53,7 +56,7 @@ def put_none(scratch: NewtonScratch) -> None:
             scratch.pairs[at.VALUE_STEP, k, i] = scratch.pairs[at.SLACK_STEP, k, i] = 0.0
     for k in range(at.LANE_ROWS):
         for i in range(scratch.lanes.shape[1]):
-            scratch.lanes[k, i] = 0.0
+            scratch.lanes[k, i] = 1.0 if k == at.SHARES else 0.0
 
 
 @inlined
@@ -110,12 +113,13 @@ def put_in_lanes(v: Array, unit: float, lanes: Array) -> None:
 
 
 @inlined
-def take_from_lanes(lanes: Array, unit: float, v: Array) -> None:
-    """The vector whose lanes these are, in units."""
-    for i in range(v.size // 3):
-        v[3 * i] = unit * lanes[at.LANES_NORMAL, i]
-        v[3 * i + 1] = unit * lanes[at.LANES_FIRST, i]
-        v[3 * i + 2] = unit * lanes[at.LANES_SECOND, i]
+def take_from_lanes(lanes: Array, unit: float, p: Array) -> None:
+    """Impulses whose lanes these are, in units."""
+    for i in range(p.size // 3):
+        own = unit / lanes[at.SHARES, i]
+        p[3 * i] = own * lanes[at.LANES_NORMAL, i]
+        p[3 * i + 1] = own * lanes[at.LANES_FIRST, i]
+        p[3 * i + 2] = own * lanes[at.LANES_SECOND, i]
 
 
 @inlined

@@ -23,14 +23,17 @@ _IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing ch
 _EXACT_ENOUGH = 1e-6  # of the deepest gap: positions are projected again if it is not
 _USEFUL = 1e-2  # what is farther off is not the answer
 _FAR = 10.0  # times the lowest gap: a push that moves so far is none
+_OTHER = 1e-3  # change of how deep that is, relative, after which it may be opened after all
 _ALL_OF_IT = 2.0  # gaps that everything goes where one is opened by a lever
 COUNTS = 0.1  # of the depth that is projected: what is deeper is pushed as well
 PUSHES = 4
 
 
 @stage
-def project_positions(t: Tables) -> None:
+def project_positions(t: Tables) -> bool:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay.
+
+    Whether anything has moved.
 
     No energy enters. Contacts must have been seen at the present state; they are at the projected
     one then.
@@ -39,11 +42,17 @@ def project_positions(t: Tables) -> None:
     weight of anything. Loops answer in W and are closed after every push; velocities are then put
     back onto them, which takes energy only. A push that leaves more depth than there was is taken
     back, as where shapes overlap whatever their joints do: what lies deep is then only kept from
-    closing."""
+    closing, and pushed once more when it is not what it was."""
     nq = t.q.size
     before, deepest = t.vectors[at.Q_E, :nq], INFINITE
-    depth = depth_seen(t)
+    depth = depth_seen(t, INFINITE)
+    moved_any = False
     for _ in range(PUSHES):
+        if was_in_vain(t, deepest):
+            if deepest < INFINITE:
+                break
+            deepest = SHALLOW * t.settings[at.DEPTH]
+            continue
         lowest = gaps_to_open(t, deepest)
         if lowest >= -COUNTS * t.settings[at.DEPTH]:
             break
@@ -51,23 +60,49 @@ def project_positions(t: Tables) -> None:
         copy_into(before, t.q)
         if push_apart(t, lowest):
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
-            left = depth_seen(t)
+            left = depth_seen(t, INFINITE)
             if left < depth:
                 depth = left
+                moved_any = True
                 continue
             copy_into(t.q, before)
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
-        if deepest < INFINITE:
-            break
-        deepest = SHALLOW * t.settings[at.DEPTH]
+        note_in_vain(t, deepest)
+    return moved_any
 
 
 @merged
-def depth_seen(t: Tables) -> float:
-    """Sum of the depths that count, m; 0 where there are none."""
+def was_in_vain(t: Tables, deepest: float) -> bool:
+    """Whether what lies that deep at most is what it was as it could not be opened last."""
+    row = at.IN_VAIN if deepest == INFINITE else at.IN_VAIN + 2
+    depth, before = depth_seen(t, deepest), t.monitor[row]
+    same = count_seen(t, deepest) == t.monitor[row + 1]
+    return same and before > 0.0 and abs(depth - before) <= _OTHER * before
+
+
+@merged
+def note_in_vain(t: Tables, deepest: float) -> None:
+    """Remember what could not be opened."""
+    row = at.IN_VAIN if deepest == INFINITE else at.IN_VAIN + 2
+    t.monitor[row], t.monitor[row + 1] = depth_seen(t, deepest), count_seen(t, deepest)
+
+
+@merged
+def count_seen(t: Tables, deepest: float) -> int:
+    """How many contacts are deep enough to count, and lie that deep at most."""
+    count = 0
+    for i in range(t.control[at.SEEN]):
+        if -deepest <= t.seen[i, GAP] < -COUNTS * t.settings[at.DEPTH]:
+            count += 1
+    return count
+
+
+@merged
+def depth_seen(t: Tables, deepest: float) -> float:
+    """Sum of the depths that count, of what lies that deep at most, m; 0 where there are none."""
     depth = 0.0
     for i in range(t.control[at.SEEN]):
-        if t.seen[i, GAP] < -COUNTS * t.settings[at.DEPTH]:
+        if -deepest <= t.seen[i, GAP] < -COUNTS * t.settings[at.DEPTH]:
             depth -= t.seen[i, GAP]
     return depth
 

@@ -394,8 +394,7 @@ def state_anew(t: Tables) -> int:
 @stage
 def end_step(t: Tables) -> int:
     """Project positions where they penetrate, count the step, and record it."""
-    if lowest_gap(t) < -t.settings[at.DEPTH]:
-        project_positions(t)
+    if lowest_gap(t) < -t.settings[at.DEPTH] and project_positions(t):
         forget_momenta(t)
         t.control[at.STIRRED] = 1
     if has_loops(t):

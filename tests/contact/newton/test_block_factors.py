@@ -82,10 +82,11 @@ def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     put_rows(rows, eps, count, scratch)
     factor_rows(rows, eps, count, scratch)
     solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
-    # What must vanish at the answer: v + eps (p - centre) along every unknown.
+    # What must vanish at the answer: v + eps w (p - centre) along every unknown.
     put_velocities(rows, p, v, scratch)
+    term = eps * np.repeat(scratch.friction[:, at.WEIGHT], 3)
     left = [
-        component(scratch, c, v) + eps * component(scratch, c, p - before) for c in range(count)
+        component(scratch, c, v) + component(scratch, c, term * (p - before)) for c in range(count)
     ]
     assert count > 20
     assert np.abs(left).max() < 1e-11 * np.abs(rows.u).max()

@@ -6,9 +6,10 @@ import pytest
 from spatialops.contact.formulations.operational_space import assemble_kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.contact.newton.residual import residual_of, shares, speed_scale
-from spatialops.contact.newton.statuses import find_parts
+from spatialops.contact.newton.statuses import _RANGE, find_parts
 from tests.contact.newton.test_block_factors import pile
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
@@ -270,3 +271,33 @@ def test_the_unit_of_a_joint_means_nothing_to_the_feet():
     assert of_wrists[1] <= TOLERANCE
     assert of_wrists[2][:4] == pytest.approx(of_metres[2][:4], abs=1e-9)
     assert 1e3 * of_wrists[2][4] == pytest.approx(of_metres[2][4], abs=1e-9)
+
+
+def block_and_crumb(unit):
+    """A body on four points, and a crumb of 1 kg / unit^2 that it pushes along the floor."""
+    box = body(SQUARE, UP, 0.5, [0.0, 0.0, 0.0, 0.1, 0.02, -1.0])
+    L = np.zeros((18, 12))
+    L[:12, :6] = dense_of(box)
+    L[12:15, 6:9] = unit * np.eye(3)  # on the floor
+    L[15:, 6:9] = unit * frame((1.0, 0.0, 0.0))  # before the body
+    L[15:, :6] = -dense_of(body([(0.1, 0.0, 0.0)], [(1.0, 0.0, 0.0)], 0.5, np.zeros(6)))
+    u = np.concatenate([box.u, [-1.0, 0.0, 0.0, -0.5, 0.0, 0.1]])
+    ones = np.ones(6)
+    return contact_rows_of(L, u, 0.5 * ones, 0.0 * ones, 0.0 * ones, box.corners)
+
+
+def test_a_light_body_makes_no_soft_ground_for_heavy_ones():
+    rows = block_and_crumb(300.0)
+    iterations, residual, _ = solved(rows)
+    assert residual <= TOLERANCE
+    assert iterations <= 12
+    scratch = scratch_of(rows)
+    s = find_parts(rows, scratch)
+    weights = scratch.friction[:, at.WEIGHT]
+    assert weights[4] == weights[5] == weights.max() <= 1.0
+    heavy = (dense_of(rows)[:12] ** 2).sum(axis=1).reshape(4, 3).max(axis=1)
+    assert weights[:4] == pytest.approx(_RANGE * heavy / s)
+    # Of bodies alike there is one.
+    alike = block_and_crumb(1.0)
+    find_parts(alike, scratch)
+    assert np.unique(scratch.friction[:, at.WEIGHT]).size == 1

@@ -43,10 +43,11 @@ def problem(contacts, columns, rng):
 
 
 def scratch_with_statuses(rows):
-    """All press; every second sticks, the others slide."""
+    """All press, with one weight; every second sticks, the others slide."""
     contacts = len(rows.friction)
     scratch = scratch_of(rows)
     find_parts(rows, scratch)
+    scratch.friction[:, at.WEIGHT] = 1.0
     spread_out(rows, scratch)
     scratch.status[:, at.NORMAL] = at.PRESSES
     scratch.status[:, at.TANGENT] = np.where(np.arange(contacts) % 2, at.AT_CORNER, at.STICKS)

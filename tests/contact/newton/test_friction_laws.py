@@ -210,9 +210,10 @@ def test_what_resists_is_in_the_linear_problem(law, trees, rng):
     put_velocities(rows, p, v, scratch)
     k = scratch.friction[scratch.contacts[:count], at.RESISTANCE]
     k = np.where(scratch.parts[:count] == at.PRESSING, 0.0, k)
+    term = eps * np.repeat(scratch.friction[:, at.WEIGHT], 3)
     left = [
         component(scratch, c, v)
-        + eps * component(scratch, c, p - before)
+        + component(scratch, c, term * (p - before))
         + k[c] * component(scratch, c, p)
         for c in range(count)
     ]

@@ -101,6 +101,7 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho, share):
     dp[:, 0] = d_x[:, 0]
     dp[:, 1:] = (d_x * real)[:, 2:] @ corners
     L = dense_of(rows)
+    dp /= scratch.friction[:, at.WEIGHT, None]  # in units of each contact's own
     moved = (L @ (L.T @ dp.ravel()) / s).reshape(m, 3)
     expected = np.zeros_like(w)
     expected[:, 0] = moved[:, 0]

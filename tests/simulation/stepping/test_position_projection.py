@@ -71,6 +71,19 @@ def test_it_lands_without_being_flung(case):
     assert 0.0 < before[2] < 0.6
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("case", CASES)
+def test_what_cannot_be_opened_is_tried_again_only_when_it_changes(case):
+    ours = Ours(legged(1.0, *case), 1e-3)
+    ours.run(5)
+    tried = int(ours.tables.control[at.PROJECTIONS])
+    ours.run(50)
+    assert int(ours.tables.control[at.PROJECTIONS]) == tried
+    ours.tables.monitor[at.IN_VAIN] *= 1.01
+    ours.run(1)
+    assert (int(ours.tables.control[at.PROJECTIONS]) > tried) == (tried > 0)
+
+
 def hub_and_ball():
     """A leg whose hub reaches 5 mm into the trunk near the axes of its joints, and a ball.
 

@@ -55,7 +55,7 @@ def push_held(t: Tables, last: Array) -> int:
 
     Leaves where it began in `last`, the move in DVC, and its contacts as those that act.
     """
-    depth = depth_seen(t)
+    depth = depth_seen(t, col.INFINITE)
     lowest = gaps_to_open(t, col.INFINITE)
     if lowest >= -COUNTS * t.settings[at.DEPTH]:
         return _STAYS
@@ -76,7 +76,7 @@ def push_held(t: Tables, last: Array) -> int:
     t.control[at.ACTING] = m
     t.control[at.MOMENTS] = 0
     t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
-    return _PUSHED if depth_seen(t) < depth else _IN_VAIN
+    return _PUSHED if depth_seen(t, col.INFINITE) < depth else _IN_VAIN
 
 
 @held
