@@ -8,6 +8,7 @@ from typing import NamedTuple
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops._layout import OMEGA, ORIGIN, ROTATION
+from spatialops.algebra.prefetch import prefetch
 from spatialops.algebra.vectors import (
     ZERO3,
     copy_into,
@@ -34,6 +35,7 @@ from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, name_at, row_at
 from spatialops.dynamics.kinematics import shift_velocity
 
+_AHEAD = 8  # pairs that memory is asked for before they are looked at
 FULL = -1  # no row is left for a contact
 
 
@@ -148,6 +150,7 @@ def find_contacts(
     count = 0
     for i in range(near[near.size - 1]):
         p = near[i]
+        ask_ahead(pairs, pair_values, near, i + _AHEAD)
         a, b = pairs[p, 0], pairs[p, 1]
         link_a, link_b = geoms.ints[a, col.GEOM_LINK], geoms.ints[b, col.GEOM_LINK]
         margins = max(geoms.floats[a, col.GEOM_MARGIN], geoms.floats[b, col.GEOM_MARGIN])
@@ -197,6 +200,14 @@ def find_contacts(
     return count
 
 
+@inlined
+def ask_ahead(pairs: IntArray, pair_values: Array, near: IntArray, i: int) -> None:
+    """Ask for what is known of a pair to come: near ones stand far apart among thousands."""
+    if i < near[near.size - 1]:
+        prefetch(pairs, near[i], 0)
+        prefetch(pair_values, near[i], 0)
+
+
 @kernel
 def take_known(
     known: KnownContacts,
@@ -208,7 +219,8 @@ def take_known(
     count: int,
 ) -> int:
     """Add the known contacts of a pair at the present velocities; how many there are then."""
-    for j in range(first_of_pair(known.ints, known.ints.shape[0], p), known.ints.shape[0]):
+    size = known.ints.shape[0]
+    for j in range(first_of_pair(known.ints, size, p, count), size):
         if known.ints[j, col.CONTACT_PAIR] != p:
             break
         if count == ints.shape[0]:

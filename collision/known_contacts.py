@@ -93,9 +93,31 @@ def stand_still(
 
 
 @inlined
-def first_of_pair(ints: IntArray, count: int, pair: int) -> int:
-    """First row of a pair among so many contacts as they are seen: pairs ascend."""
+def first_of_pair(ints: IntArray, count: int, pair: int, guess: int) -> int:
+    """First row of a pair among so many contacts as they are seen: pairs ascend.
+
+    It is looked for about a guess, twice as far away each time: from one look to the next few
+    contacts come and go, and bisection of thousands would touch memory all over the table.
+    """
     low, high = 0, count
+    step = 1
+    row = min(guess, count - 1)
+    if row >= 0 and ints[row, col.CONTACT_PAIR] < pair:
+        low = row + 1
+        while low + step <= high:
+            if ints[low + step - 1, col.CONTACT_PAIR] >= pair:
+                high = low + step - 1
+                break
+            low += step
+            step *= 2
+    elif row >= 0:
+        high = row
+        while high - step >= low:
+            if ints[high - step, col.CONTACT_PAIR] < pair:
+                low = high - step + 1
+                break
+            high -= step
+            step *= 2
     while low < high:
         middle = (low + high) // 2
         if ints[middle, col.CONTACT_PAIR] < pair:
@@ -107,9 +129,12 @@ def first_of_pair(ints: IntArray, count: int, pair: int) -> int:
 
 @kernel
 def row_of_same(table: IntArray, count: int, ints: IntArray, i: int) -> int:
-    """Row, among so many contacts as they are seen, of contact i of others; -1: it is not there."""
+    """Row, among so many contacts as they are seen, of contact i of others; -1: it is not there.
+
+    As a rule it is not far from i.
+    """
     pair = ints[i, col.CONTACT_PAIR]
-    for j in range(first_of_pair(table, count, pair), count):
+    for j in range(first_of_pair(table, count, pair, i), count):
         if table[j, col.CONTACT_PAIR] != pair:
             return -1
         first = table[j, col.CONTACT_FEATURE_A] == ints[i, col.CONTACT_FEATURE_A]

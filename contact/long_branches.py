@@ -14,11 +14,9 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import ZERO3, put3, vec3
-from spatialops.dynamics.compliance.along_rows import number_nodes, product_kernel
-from spatialops.dynamics.compliance.compliance import compliance
+from spatialops.dynamics.compliance.along_rows import number_nodes, product_of_rows
 from spatialops.dynamics.loops.rows import closure_velocities
 from spatialops.dynamics.maximal import place_and_move
-from spatialops.tree.node import Nodes
 
 if TYPE_CHECKING:
     from spatialops.contact.problem import ContactProblem
@@ -111,11 +109,8 @@ def compliance_by_nodes(problem: ContactProblem) -> Array | None:
     if not count:
         return None
     kept["_placed"] = work
-    Lambda, W = np.empty((6 * count, 6 * count)), np.empty((3 * m, 3 * m))
-    ends, pushed = np.empty((3 * m, 2, 6)), np.empty(6 * count)
-    ready = Nodes(ints[2 * n : 2 * n + count], np.zeros((count, 3)))
-    compliance(model, problem.q, ready, method="recursion", out=Lambda)
-    product_kernel(work, nodes, term_ints, terms, Lambda, ends, pushed, W)
+    pushed = ints[2 * n : 2 * n + count]
+    W = product_of_rows(model, problem.q, work, nodes, pushed, term_ints, terms)
     u = np.empty(3 * m)
     closure_velocities(term_ints, terms, work, u)
     add_bias(problem.drift, problem.gap_bias, u)

@@ -258,17 +258,27 @@ def put_joints(
             j = i - count
             if ints[j, col.CONTACT_A] != k:
                 break
-            tangent = ints[j, col.CONTACT_FEATURE_A] != col.STOP
-            axis = vec3(floats, j, col.TANGENT if tangent else col.NORMAL)
-            sign, d_inverse = dot(axis, axis_of(tree, work, k)), work[k, layout.D_INVERSE]
-            rows.entries[joint_place(ints, rows, j) + k] = sign * math.sqrt(d_inverse)
-            force = scaled(-sign * d_inverse, vec3(work, k, layout.GAIN_F))
-            moment = scaled(-sign * d_inverse, vec3(work, k, layout.GAIN_M))
-            moment = plus(moment, cross(vec3(work, k, layout.LEVER), force))
+            taken, moment, force = taken_by_joint(tree, work, ints, floats, j)
+            rows.entries[joint_place(ints, rows, j) + k] = taken
             m, f = joined(m, f, count, moment, force)
             count += 1
         k = tree[k, layout.PARENT]
     return count
+
+
+@inlined
+def taken_by_joint(
+    tree: IntArray, work: Array, ints: IntArray, floats: Array, j: int
+) -> tuple[float, Vec3, Vec3]:
+    """What its own joint takes of the unit force of joint row j, and the wrench that goes up."""
+    k = ints[j, col.CONTACT_A]
+    tangent = ints[j, col.CONTACT_FEATURE_A] != col.STOP
+    axis = vec3(floats, j, col.TANGENT if tangent else col.NORMAL)
+    sign, d_inverse = dot(axis, axis_of(tree, work, k)), work[k, layout.D_INVERSE]
+    force = scaled(-sign * d_inverse, vec3(work, k, layout.GAIN_F))
+    moment = scaled(-sign * d_inverse, vec3(work, k, layout.GAIN_M))
+    moment = plus(moment, cross(vec3(work, k, layout.LEVER), force))
+    return sign * math.sqrt(d_inverse), moment, force
 
 
 @inlined

@@ -21,6 +21,7 @@ from spatialops.dynamics.compliance.along_rows import (
     nodes_of_rows,
     number_nodes,
     product_kernel,
+    room_for_product,
 )
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.loops.embedding import ConstraintEmbedding
@@ -157,7 +158,7 @@ def os_kernels(problem: ContactProblem) -> Call:
     work, depth = placed(model, q, v), np.empty_like(nodes)
     r, m = len(problem.terms[1]), problem.n_contacts
     Lambda, W = np.empty((6 * links_pushed.size,) * 2), np.empty((r, r))
-    ends, pushed = np.empty((r, 2, 6)), np.empty(len(Lambda))
+    room = room_for_product(r, len(Lambda))
     u = np.empty(r)
     A, b = np.empty((6 * m, 6 * m)), np.empty(6 * m)
     bias = problem.bias.ravel()
@@ -167,7 +168,7 @@ def os_kernels(problem: ContactProblem) -> Call:
         place_and_move(tree, links, q, v, work)
         number_nodes(tree, problem.terms[0], nodes, depth)
         compliance(model, q, ready, method="recursion", out=Lambda)
-        product_kernel(work, nodes, *problem.terms, Lambda, ends, pushed, W)
+        product_kernel(work, nodes, *problem.terms, Lambda, *room, W)
         closure_velocities(*problem.terms, work, u)
         np.add(u, bias, out=u)
         assemble_kernel(W, u, *given, A, b)

@@ -8,7 +8,6 @@ from time import thread_time
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike
-from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.rows import ContactRows
@@ -17,8 +16,9 @@ from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.contact_stage import put_change, put_entries
 from spatialops.simulation.stepping.detection_stage import detect_contacts
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.tables import Tables, rows_of
 from spatialops.tree.state import State
 
 STAGES = ("dynamics", "collision", "Lambda", "LCP", "recovery")
@@ -48,16 +48,17 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
     if m == 0:
         return [dynamics, 2.0 * _time(lambda: detect_contacts(t), repeats), 0.0, 0.0, 0.0]
     Lambda = _time(lambda: _compliance(t, m), repeats)
+    prepared = rows_of(t, m)
     rows = ContactRows(
-        SparseRows(t.entries.copy(), t.places[:m].copy()),
-        t.trees,
-        t.u[: 3 * m].copy(),
-        t.friction[:m].copy(),
-        t.prior[:m].copy(),
-        t.dry[:m].copy(),
+        SparseRows(t.entries.copy(), prepared.L.places.copy()),
+        prepared.trees.copy(),
+        prepared.u.copy(),
+        prepared.friction.copy(),
+        prepared.prior.copy(),
+        prepared.dry.copy(),
         t.facets,
         int(t.control[at.LAW]),
-        t.owners[: t.control[at.MOMENTS]].copy(),
+        prepared.owners.copy(),
     )
     p, buffers = np.zeros(3 * m), new_buffers(room_of(rows))
     tolerance = float(t.settings[at.TOLERANCE])
@@ -90,9 +91,8 @@ def _time(call: Callable[[], object], repeats: int) -> float:
 
 
 def _compliance(t: Tables, m: int) -> None:
-    contact_rows(t.tree, t.links, t.work, t.ints, t.floats, m, SparseRows(t.entries, t.places))
+    put_entries(t, t.ints, t.floats, m)
 
 
 def _recover(t: Tables, m: int, p: Array) -> None:
-    rows, dv = SparseRows(t.entries, t.places), t.vectors[at.DVC, : t.v.size]
-    velocity_change(t.tree, t.links, t.work, rows, p[: 3 * m], dv)
+    put_change(t, p[: 3 * m], t.vectors[at.DVC, : t.v.size])

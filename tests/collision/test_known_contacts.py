@@ -7,7 +7,13 @@ import spatialops as so
 from spatialops.bench.contacts.engines import Ours
 from spatialops.collision import Box, HalfSpace
 from spatialops.collision import _layout as col
-from spatialops.collision.known_contacts import KnownContacts, note_moved, nothing_known, stands
+from spatialops.collision.known_contacts import (
+    KnownContacts,
+    first_of_pair,
+    note_moved,
+    nothing_known,
+    stands,
+)
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.detection_stage import detect_contacts
 from tests.support.contact_rows import plain
@@ -26,6 +32,16 @@ def bounded(count, bound=0.5):
     geoms = np.zeros((count, col.GEOM_COLUMNS))
     geoms[:, col.GEOM_BOUND] = bound
     return geoms
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 40])
+def test_pairs_are_found_from_any_guess(rng, count):
+    table = np.zeros((count, col.CONTACT_INTS), dtype=np.int64)
+    pairs = np.sort(rng.integers(0, count + 1, count))
+    table[:, col.CONTACT_PAIR] = pairs
+    for pair in range(-1, count + 2):
+        found = {first_of_pair(table, count, pair, guess) for guess in range(count + 3)}
+        assert found == {np.searchsorted(pairs, pair)}
 
 
 def test_who_moves_is_noted_and_nobody_else():

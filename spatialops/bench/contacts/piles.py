@@ -103,13 +103,13 @@ def tower(n: int) -> Setting:
     return Setting(bodies_scene([Box((EDGE,) * 3)] * n, places))
 
 
-def wall(n: int) -> Setting:
+def wall(n: int, courses: int = 0) -> Setting:
     """A wall in running bond, every other course with half a brick at both ends: it stands.
 
-    The last course may be shorter.
+    Of so many courses (0: of as many as COURSES says), the last of which may be shorter.
     """
     long, wide, high = BRICK
-    courses = COURSES[n]
+    courses = courses or COURSES[n]
     width = -(-(n - courses // 2) // courses)  # bricks of a course without halves
     shapes: list[Shape] = []
     places: list[tuple[float, float, float]] = []

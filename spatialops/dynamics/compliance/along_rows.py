@@ -18,9 +18,15 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH, load, store, zeros
+from spatialops.algebra.simd_blocks import store_block
+from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.algebra.vectors import ZERO3, add3, cross, minus, plus, put3, scaled, vec3
+from spatialops.dynamics.compliance.along_chains import along_chains
 from spatialops.dynamics.compliance.compliance import compliance
+from spatialops.dynamics.compliance.link_rows import take_block
 from spatialops.dynamics.response import answer_wrenches
+from spatialops.tree.branches import RANK
 from spatialops.tree.model import Model
 from spatialops.tree.node import Nodes
 
@@ -29,10 +35,10 @@ _CARRY = 16.0  # a row of L past a link
 _PRODUCT = 0.022  # of two rows of L, a link of the tree
 _LINK = 90.0  # of the recursion
 _PAIR = 35.0  # of nodes
-_ROWS = 6.0  # a pair of rows, from Lambda
+_ROW_PAIR = 6.0  # of rows, from Lambda
 _CALLS = 30e3
 _END_COLUMNS = 6
-_TILE = 32  # rows and columns that are mirrored together
+_ROWS = 3 * WIDTH  # of eight contacts
 
 
 @kernel
@@ -59,7 +65,7 @@ def number_nodes(tree: IntArray, term_ints: IntArray, nodes: IntArray, depth: In
             count += 1
     pairs = float(term_ints.shape[0]) ** 2
     by_rows = _CARRY * path + _PRODUCT * pairs * tree.shape[0]
-    by_nodes = _CALLS + _LINK * tree.shape[0] + _PAIR * float(count) ** 2 + _ROWS * pairs
+    by_nodes = _CALLS + _LINK * tree.shape[0] + _PAIR * float(count) ** 2 + _ROW_PAIR * pairs
     return count if by_nodes < by_rows else 0
 
 
@@ -103,14 +109,64 @@ def compliance_along_rows(
     ModelError
         If the mass matrix is singular here.
     """
-    links = np.flatnonzero(nodes >= 0)
-    ready = Nodes(links, np.zeros((links.size, 3)))
-    Lambda = compliance(model, q, ready, method="recursion")
-    r = len(terms)
+    return product_of_rows(model, q, work, nodes, np.flatnonzero(nodes >= 0), term_ints, terms)
+
+
+def product_of_rows(
+    model: Model,
+    q: Array,
+    work: Array,
+    nodes: IntArray,
+    links: IntArray,
+    term_ints: IntArray,
+    terms: Array,
+) -> Array:
+    """The same for the links (k,) that rows push, which are numbered so."""
+    r, zeros_of = len(terms), np.zeros((links.size, 3))
     W = np.empty((r, r))
-    ends, pushed = np.empty((r, 2, _END_COLUMNS)), np.empty(len(Lambda))
-    product_kernel(work, nodes, term_ints, terms, Lambda, ends, pushed, W)
+    row_nodes, wrenches = np.empty(r, dtype=np.int64), np.empty((r, 6))
+    if come_in_order(
+        model.branches.tree, work, nodes, term_ints, terms, row_nodes, wrenches
+    ) and along_chains(model, q, Nodes(links, zeros_of), row_nodes, wrenches, W):
+        return W
+    Lambda = compliance(model, q, Nodes(links, zeros_of), method="recursion")
+    room = room_for_product(r, len(Lambda))
+    product_kernel(work, nodes, term_ints, terms, Lambda, *room, W)
     return W
+
+
+@kernel
+def come_in_order(
+    tree: IntArray,
+    work: Array,
+    nodes: IntArray,
+    term_ints: IntArray,
+    terms: Array,
+    row_nodes: IntArray,
+    wrenches: Array,
+) -> bool:
+    """Nodes of rows, and wrenches there, where each pushes one link, in the order of the branches.
+
+    False where they do not; `tree` is that of `Branches`.
+    """
+    last = rank = 0
+    for i in range(term_ints.shape[0]):
+        a, b = term_ints[i, layout.TERM_A], term_ints[i, layout.TERM_B]
+        link = max(a, b)
+        if min(a, b) >= 0 or link < last or tree[link, RANK] < rank:
+            return False
+        last, rank = link, tree[link, RANK]
+        row_nodes[i] = nodes[link]
+        moment, force = end_wrench(work, terms, i, link, 1.0 if link == a else -1.0)
+        put3(wrenches, i, 0, moment)
+        put3(wrenches, i, 3, force)
+    return True
+
+
+def room_for_product(rows: int, size: int) -> tuple[Array, Array, Array]:
+    """What `product_kernel` works in, for so many rows and a Lambda of that size."""
+    whole = size + WIDTH
+    return np.empty((rows, 2, _END_COLUMNS)), np.empty((_ROWS, whole)), np.empty((whole, _ROWS))
 
 
 @kernel
@@ -121,27 +177,109 @@ def product_kernel(
     terms: Array,
     compliance: Array,
     ends: Array,
-    pushed: Array,
+    lines: Array,
+    columns: Array,
     W: Array,
 ) -> None:
-    """W = Q Lambda Q* in place: its lower half row by row, then the upper one."""
-    for i in range(W.shape[0]):
+    """W = Q Lambda Q* in place, of contacts, three rows each: its upper half, then the lower one.
+
+    How nodes move for unit impulses of eight contacts stands in `lines`, row by row, and in
+    `columns`, side by side, as far as contacts before them ask.
+    """
+    put_ends(work, term_ints, terms, ends)
+    m, last = W.shape[0] // 3, -1
+    for first in range(0, m, WIDTH):
+        end = min(first + WIDTH, m)
+        for i in range(first, end):
+            for side in range(2):
+                link = term_ints[3 * i, layout.TERM_A + side]
+                last = max(last, nodes[link]) if link >= 0 else last
+        size = 6 * (last + 1)
+        for i in range(first, end):
+            move_nodes(nodes, term_ints, ends, compliance, i, (3 * (i - first), size), lines)
+        for c in range(0, size, WIDTH):
+            for row in range(0, _ROWS, WIDTH):
+                store_block(columns, c, row, take_block(lines, row, c), WIDTH, WIDTH)
+        for j in range(end):
+            put_pairs(nodes, term_ints, ends, columns, j, 3 * first, W)
+    mirror(W)
+
+
+@inlined
+def put_ends(work: Array, term_ints: IntArray, terms: Array, ends: Array) -> None:
+    """Wrenches of all rows on the links at their ends."""
+    for i in range(term_ints.shape[0]):
         for side in range(2):
             link = term_ints[i, layout.TERM_A + side]
             moment, force = end_wrench(work, terms, i, link, 1.0 - 2.0 * side)
             for c in range(3):
                 ends[i, side, c] = moment[c]
                 ends[i, side, 3 + c] = force[c]
-    for i in range(W.shape[0]):
-        for c in range(pushed.size):
-            pushed[c] = 0.0
+
+
+@inlined
+def move_nodes(
+    nodes: IntArray,
+    term_ints: IntArray,
+    ends: Array,
+    compliance: Array,
+    i: int,
+    at: tuple[int, int],
+    lines: Array,
+) -> None:
+    """What the rows of contact i do to so many numbers of nodes: Lambda is symmetric."""
+    row, size = at
+    for c in range(0, size, WIDTH):
+        few = compliance.shape[1] - c
+        x = zeros()
+        y = zeros()
+        z = zeros()
         for side in range(2):
-            link = term_ints[i, layout.TERM_A + side]
-            if link >= 0:
-                add_columns(compliance, 6 * nodes[link], ends[i, side], pushed)
-        for j in range(i + 1):
-            W[i, j] = along(nodes, term_ints, ends, j, pushed)
-    mirror(W)
+            link = term_ints[3 * i, layout.TERM_A + side]
+            if link < 0:
+                continue
+            node = 6 * nodes[link]
+            for k in range(6):
+                line = load_first(compliance[node + k], c, few)
+                x = x + ends[3 * i, side, k] * line
+                y = y + ends[3 * i + 1, side, k] * line
+                z = z + ends[3 * i + 2, side, k] * line
+        store(lines, row, c, x)
+        store(lines, row + 1, c, y)
+        store(lines, row + 2, c, z)
+
+
+@inlined
+def put_pairs(
+    nodes: IntArray,
+    term_ints: IntArray,
+    ends: Array,
+    columns: Array,
+    j: int,
+    first: int,
+    W: Array,
+) -> None:
+    """Velocities along the rows of contact j for impulses of rows from `first` on."""
+    for column in range(0, _ROWS, WIDTH):
+        x = zeros()
+        y = zeros()
+        z = zeros()
+        for side in range(2):
+            link = term_ints[3 * j, layout.TERM_A + side]
+            if link < 0:
+                continue
+            node = 6 * nodes[link]
+            for k in range(6):
+                moved = load(columns, node + k, column)
+                x = x + ends[3 * j, side, k] * moved
+                y = y + ends[3 * j + 1, side, k] * moved
+                z = z + ends[3 * j + 2, side, k] * moved
+        at = first + column
+        few = W.shape[0] - at
+        if few > 0:
+            store_first(W[3 * j], at, few, x)
+            store_first(W[3 * j + 1], at, few, y)
+            store_first(W[3 * j + 2], at, few, z)
 
 
 @inlined
@@ -156,50 +294,16 @@ def end_wrench(work: Array, terms: Array, i: int, link: int, sign: float) -> tup
 
 
 @inlined
-def add_columns(compliance: Array, first: int, wrench: Array, pushed: Array) -> None:
-    """Add what a wrench on one node does to all nodes: Lambda is symmetric, its rows contiguous."""
-    m0 = wrench[0]
-    m1 = wrench[1]
-    m2 = wrench[2]
-    f0 = wrench[3]
-    f1 = wrench[4]
-    f2 = wrench[5]
-    for c in range(pushed.size):
-        turned = (
-            m0 * compliance[first, c]
-            + m1 * compliance[first + 1, c]
-            + m2 * compliance[first + 2, c]
-        )
-        pushed[c] += (
-            turned
-            + f0 * compliance[first + 3, c]
-            + f1 * compliance[first + 4, c]
-            + f2 * compliance[first + 5, c]
-        )
-
-
-@inlined
-def along(nodes: IntArray, term_ints: IntArray, ends: Array, j: int, pushed: Array) -> float:
-    """Velocity along row j, from those of the nodes."""
-    velocity = 0.0
-    for side in range(2):
-        link = term_ints[j, layout.TERM_A + side]
-        if link >= 0:
-            start = 6 * nodes[link]
-            for c in range(6):
-                velocity += ends[j, side, c] * pushed[start + c]
-    return velocity
-
-
-@inlined
 def mirror(W: Array) -> None:
-    """The upper half from the lower one, in tiles: rows that are written to are pages apart."""
+    """The lower half from the upper one, in blocks of whole registers."""
     n = W.shape[0]
-    for top in range(0, n, _TILE):
-        for left in range(0, top + 1, _TILE):
-            for i in range(top, min(top + _TILE, n)):
-                for j in range(left, min(left + _TILE, i)):
-                    W[j, i] = W[i, j]
+    whole = n - n % WIDTH
+    for top in range(0, whole, WIDTH):
+        for left in range(0, top, WIDTH):
+            store_block(W, top, left, take_block(W, left, top), WIDTH, WIDTH)
+    for i in range(n):
+        for j in range(i - i % WIDTH if i < whole else 0, i):
+            W[i, j] = W[j, i]
 
 
 @kernel

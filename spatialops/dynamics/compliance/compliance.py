@@ -50,6 +50,7 @@ from spatialops.tree.branches import COLUMNS
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import FewNodes, NodeLike, Nodes, alien_nodes
 
+Parts: TypeAlias = tuple[Array, Array, IntArray, IntArray, IntArray, Array]  # of the scratch
 Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
 
 
@@ -83,6 +84,20 @@ def compliance_kernel(
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
+    held, rows, plan, vertices, ordered, rest = begin_recursion(
+        tree, constants, q, node_links, scratch
+    )
+    return recursion_kernel(
+        tree, constants, ordered, offsets, rows, held, plan, vertices, rest, out
+    )
+
+
+@inlined
+def begin_recursion(
+    tree: IntArray, constants: Array, q: Array, node_links: IntArray, scratch: Array
+) -> Parts:
+    """Cut up the scratch, mark links, and place them."""
+    n, m = tree.shape[0], node_links.size
     a = PLACE_COLUMNS * BLOCK
     b = a + HELD_COLUMNS * held_rows(n)
     c = b + POSE_COLUMNS * WIDTH * constants.shape[0]
@@ -99,9 +114,7 @@ def compliance_kernel(
         ordered[i] = link_of(tree, node_links, i)
     mark_links(tree, ordered, plan)
     place_in_rows(tree, constants, q, work, rows)
-    return recursion_kernel(
-        tree, constants, ordered, offsets, rows, held, plan, vertices, rest, out
-    )
+    return held, rows, plan, vertices, ordered, rest
 
 
 @entry_point
@@ -221,7 +234,7 @@ def _by_propagation(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
             tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
         )
     if status != layout.OK:
-        raise _failure(status, model, q)
+        raise failure(status, model, q)
     if m <= tables.few:
         tables.keep_factors(*memory)
     return out
@@ -242,7 +255,7 @@ def _by_recursion(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array
         arguments = q, nodes.links, nodes.offsets, scratch, out
         status = _CALL.checked_call(*tables, *arguments)
     if status != layout.OK:
-        raise _failure(status, model, q)
+        raise failure(status, model, q)
     model.scraps.append(scratch)
     return out
 
@@ -258,11 +271,11 @@ def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
     if status == layout.SINGULAR:
         return _by_recursion(model, q, nodes, out)
     if status != layout.OK:
-        raise _failure(status, model, q)
+        raise failure(status, model, q)
     return out
 
 
-def _failure(status: int, model: Model, q: ArrayLike) -> SpatialOpsError:
+def failure(status: int, model: Model, q: ArrayLike) -> SpatialOpsError:
     """The error that a kernel's status stands for."""
     if status == layout.MISFIT:
         return alien_nodes()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
+from spatialops.algebra.simd import WIDTH, zeros
+from spatialops.algebra.simd_blocks import store_block, transposed
+from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.dynamics.compliance.virtual_tree import ABOVE, SLOT, UPSILON
 
 # Columns and vertices that are worked on together: their rows of `above` fit the first cache, and
 # rows that are mirrored are still in the second.
 _TILE = 192
 _BAND = 16
+_MANY = 192  # columns from which blocks go through registers: those just written to are not ready
 _CACHED = 600  # columns of an Omega that is in the second cache as a whole
 
 
@@ -73,9 +77,23 @@ def mirror_rows(vertices: IntArray, first: int, end: int, omega: Array) -> None:
 @inlined
 def transpose_block(omega: Array, row: int, column: int) -> None:
     """The block at (column, row) from that at (row, column)."""
-    for c in range(6):
-        for i in range(6):
-            omega[column + c, row + i] = omega[row + i, column + c]
+    if omega.shape[0] < _MANY:
+        for c in range(6):
+            for i in range(6):
+                omega[column + c, row + i] = omega[row + i, column + c]
+        return
+    none = zeros()
+    block = (
+        load_first(omega[row], column, 6),
+        load_first(omega[row + 1], column, 6),
+        load_first(omega[row + 2], column, 6),
+        load_first(omega[row + 3], column, 6),
+        load_first(omega[row + 4], column, 6),
+        load_first(omega[row + 5], column, 6),
+        none,
+        none,
+    )
+    store_block(omega, column, row, transposed(block), 6, 6)
 
 
 @inlined
@@ -95,21 +113,18 @@ def sweep_row(omega: Array, X: Array, above: int, j: int, first: int, end: int) 
 
     Those of later ones are overwritten when their turn comes: leaving them out where nodes are not
     in the order of the tree would cost more than computing them."""
-    for row in range(6):
-        x0 = X[0, row]
-        x1 = X[1, row]
-        x2 = X[2, row]
-        x3 = X[3, row]
-        x4 = X[4, row]
-        x5 = X[5, row]
-        for c in range(first, end):
-            half = x0 * omega[above, c] + x1 * omega[above + 1, c] + x2 * omega[above + 2, c]
-            omega[j + row, c] = (
-                half
-                + x3 * omega[above + 3, c]
-                + x4 * omega[above + 4, c]
-                + x5 * omega[above + 5, c]
-            )
+    for c in range(first, end, WIDTH):
+        few = end - c
+        x = load_first(omega[above], c, few)
+        y = load_first(omega[above + 1], c, few)
+        z = load_first(omega[above + 2], c, few)
+        u = load_first(omega[above + 3], c, few)
+        v = load_first(omega[above + 4], c, few)
+        w = load_first(omega[above + 5], c, few)
+        for row in range(6):
+            half = X[0, row] * x + X[1, row] * y + X[2, row] * z
+            moved = half + X[3, row] * u + X[4, row] * v + X[5, row] * w
+            store_first(omega[j + row], c, few, moved)
 
 
 @inlined

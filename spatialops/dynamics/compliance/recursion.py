@@ -87,15 +87,11 @@ def recursion_kernel(
     Links of nodes are depth first. `rest` has room for the edges of the vertices, and rows of Omega
     where `out` has none.
     """
-    count = number_vertices(node_links, plan, vertices)
+    count = make_edges(tree, constants, node_links, offsets, rows, held, plan, vertices, rest)
+    if count < 0:
+        return layout.SINGULAR
     start = EDGE_COLUMNS * count
     edges = rest[:start].reshape(count, EDGE_COLUMNS)
-    begin_edges(edges)
-    if sweep_edges(tree, constants, rows, held, plan, edges) != layout.OK:
-        return layout.SINGULAR
-    add_up(vertices, edges)
-    for j in range(count):
-        refer_to_nodes(vertices, offsets, rows, edges, j)
     size, width = 6 * node_links.size, 6 * assign_slots(vertices, count, node_links.size)
     omega, in_place = out, width == size
     if not in_place:
@@ -108,6 +104,33 @@ def recursion_kernel(
                 out[row, c] = omega[row, c]
     clear_world(node_links, out)
     return layout.OK
+
+
+@inlined
+def make_edges(
+    tree: IntArray,
+    constants: Array,
+    node_links: IntArray,
+    offsets: Array,
+    rows: Array,
+    held: Array,
+    plan: IntArray,
+    vertices: IntArray,
+    rest: Array,
+) -> int:
+    """Vertices, and their edges with psi and Upsilon at the beginning of `rest`; how many.
+
+    -1 where the mass matrix is singular.
+    """
+    count = number_vertices(node_links, plan, vertices)
+    edges = rest[: EDGE_COLUMNS * count].reshape(count, EDGE_COLUMNS)
+    begin_edges(edges)
+    if sweep_edges(tree, constants, rows, held, plan, edges) != layout.OK:
+        return -1
+    add_up(vertices, edges)
+    for j in range(count):
+        refer_to_nodes(vertices, offsets, rows, edges, j)
+    return count
 
 
 @inlined

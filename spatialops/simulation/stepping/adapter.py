@@ -13,10 +13,8 @@ from spatialops.collision import _layout as col
 from spatialops.collision.contact_set import ContactSet
 from spatialops.collision.narrow_phase.remembered import forget_all
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
-from spatialops.contact.delassus import velocity_change
 from spatialops.contact.problem import ContactProblem, Phase
 from spatialops.contact.problem_checks import Fields
-from spatialops.contact.rows import SparseRows
 from spatialops.errors import ArgumentError
 from spatialops.forces.external import ExternalWrenches
 from spatialops.simulation import _layout as at
@@ -24,6 +22,7 @@ from spatialops.simulation.impact_models import Answer, Impact
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.torsional_rolling import put_moments
+from spatialops.simulation.stepping.contact_stage import put_change
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -124,7 +123,7 @@ def _compressed(t: Tables) -> Array:
     given, dv = t.stored[: 3 * rows].copy(), np.empty(t.v.size)
     given[::3] += t.prior[:rows]
     # The rows of L have the closures' answer in them.
-    velocity_change(t.tree, t.links, t.work, SparseRows(t.entries, t.places), given, dv)
+    put_change(t, given, dv)
     return t.v + dv
 
 

@@ -17,6 +17,7 @@ from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.contact.newton.islands import new_buffers
 from spatialops.contact.newton.rows import NewtonRoom
 from spatialops.contact.rows import PLACE_COLUMNS
+from spatialops.contact.runs.columns import new_runs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
@@ -172,9 +173,11 @@ def _problem(scene: Scene, m: int, n_f: int) -> Parts:
     widest = int(np.diff(trees).max())
     entries = 3 * m * min(nv, 2 * widest)
     buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest, n_f))
+    runs = new_runs(trees, closed=len(scene.loops) > 0)
     return {
         "tree_of": tree_of,
         "trees": trees,
+        **{f"run_{name}": table for name, table in runs._asdict().items()},
         "places": _integers(m, PLACE_COLUMNS),
         "entries": np.zeros(entries),
         "u": np.zeros(3 * m),

@@ -90,7 +90,8 @@ def is_slow(t: Tables, gap: float, speed: float) -> bool:
 @kernel
 def was_slow(t: Tables, pair: int) -> bool:
     """Whether a pair had such a contact as the piece began."""
-    for j in range(first_of_pair(t.before_ints, t.control[at.BEFORE], pair), t.control[at.BEFORE]):
+    count = t.control[at.BEFORE]
+    for j in range(first_of_pair(t.before_ints, count, pair, count // 2), count):
         if t.before_ints[j, col.CONTACT_PAIR] != pair:
             return False
         if is_slow(t, t.before[j, col.KNOWN_GAP], t.before[j, col.KNOWN_SPEED]):

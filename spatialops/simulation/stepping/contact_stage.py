@@ -29,6 +29,7 @@ from spatialops.contact.rows import (
     squares_of,
     turn_tangents,
 )
+from spatialops.contact.runs.rows import change_through_runs, put_run_rows
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.dynamics.response import squared_length
 from spatialops.simulation import _layout as at
@@ -56,7 +57,7 @@ from spatialops.simulation.stepping.contact_drift import (
     put_drift,
 )
 from spatialops.simulation.stepping.detection_stage import take_contacts
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.tables import Tables, has_runs, runs_of
 from spatialops.simulation.stepping.warm.impulse_memory import unit_of
 from spatialops.simulation.stepping.warm.warm_check import still_holds
 
@@ -108,10 +109,15 @@ def frame_contacts(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
 @merged
 def put_entries(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     """Rows of L of m contacts along their frames."""
+    rows = SparseRows(t.entries, t.places)
+    if has_runs(t) and put_run_rows(
+        t.tree_of, t.trees, t.tree, t.links, t.work, ints, floats, m, runs_of(t), rows
+    ):
+        return
     place_rows(t.tree_of, t.trees, ints, m, t.places)
     if has_loops(t):
         place_whole_rows(t, m)
-    contact_rows(t.tree, t.links, t.work, ints, floats, m, SparseRows(t.entries, t.places))
+    contact_rows(t.tree, t.links, t.work, ints, floats, m, rows)
     if has_loops(t):
         project_contacts(t, m)
 
@@ -318,6 +324,15 @@ def apply_impulses(t: Tables, dv: Array) -> None:
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = unit * t.impulses[3 * i + j]
     if t.control[at.HOLDS] == 0:
-        rows = SparseRows(t.entries, t.places)
-        velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], dv)
+        put_change(t, t.impulses[: 3 * m], dv)
     t.control[at.SOLVES] += 1
+
+
+@merged
+def put_change(t: Tables, impulses: Array, dv: Array) -> None:
+    """Joint velocities dv = M^-1 G^T p of impulses along the rows that are at hand."""
+    rows = SparseRows(t.entries, t.places)
+    if has_runs(t) and t.run_trees[t.run_trees.size - 1] < dv.size:
+        change_through_runs(t.tree, t.links, t.work, rows, runs_of(t), impulses, dv)
+    else:
+        velocity_change(t.tree, t.links, t.work, rows, impulses, dv)

@@ -7,14 +7,13 @@ from spatialops._compile.jit import inlined, merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import CONTACT_PAIR, GAP, INFINITE
-from spatialops.contact.delassus import velocity_change
 from spatialops.contact.newton.central import BEFORE_INSIDE, Aim
 from spatialops.contact.newton.islands import solve_islands
 from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
-from spatialops.simulation.stepping.contact_stage import SHALLOW, put_rows
+from spatialops.simulation.stepping.contact_stage import SHALLOW, put_change, put_rows
 from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.tree.state import integrate_kernel
@@ -161,8 +160,7 @@ def push_apart(t: Tables, lowest: float) -> bool:
     move = t.vectors[at.DVC, :nv]
     q_x = t.vectors[at.Q_X, :nq]
     v_x = t.vectors[at.V_X, :nv]
-    rows = SparseRows(t.entries, t.places)
-    velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], move)
+    put_change(t, t.impulses[: 3 * m], move)
     integrate_kernel(t.tree, t.q, move, 1.0, q_x)
     if has_loops(t):
         copy_into(v_x, t.v)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import merged
+from spatialops._compile.jit import inlined, merged
 from spatialops.contact.newton.islands import Buffers
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.rows import SparseRows
+from spatialops.contact.runs.columns import Runs
 from spatialops.simulation import _layout as at
 
 Flat = Array  # a buffer that kernels reshape to the size of the present problem
@@ -74,6 +75,11 @@ class Tables(NamedTuple):
     floats: Array
     tree_of: IntArray  # tree of every link, trees being what has columns of its own
     trees: IntArray  # first column of every tree, and one past the last
+    run_links: IntArray  # runs of long trees; no rows: of none
+    run_trees: IntArray
+    run_spans: Array
+    run_lines: Array
+    run_y: Array
     places: IntArray  # where the rows of L of every contact are in
     entries: Flat
     W: Flat  # of as many contacts as Lemke's method is given
@@ -136,7 +142,20 @@ def rows_of(t: Tables, m: int) -> ContactRows:
     u, friction = t.u[: 3 * m], t.friction[:m]
     owners, law = t.owners[: t.control[at.MOMENTS]], t.control[at.LAW]
     statuses = t.statuses[:m]
-    return ContactRows(L, t.trees, u, friction, prior, dry, t.facets, law, owners, statuses)
+    trees = t.run_trees if has_runs(t) else t.trees
+    return ContactRows(L, trees, u, friction, prior, dry, t.facets, law, owners, statuses)
+
+
+@inlined
+def has_runs(t: Tables) -> bool:
+    """Whether rows may have columns of runs."""
+    return t.run_links.shape[0] > 0
+
+
+@inlined
+def runs_of(t: Tables) -> Runs:
+    """Those of the prepared problem."""
+    return Runs(t.run_links, t.run_trees, t.run_spans, t.run_lines, t.run_y)
 
 
 @merged

@@ -132,8 +132,9 @@ def violating_pairs(t: Tables) -> int:
 @inlined
 def touches(t: Tables, p: int) -> bool:
     """Whether a pair touched as the piece began."""
-    j = first_of_pair(t.touching, t.control[at.TOUCHING], p)
-    return j < t.control[at.TOUCHING] and t.touching[j, CONTACT_PAIR] == p
+    count = t.control[at.TOUCHING]
+    j = first_of_pair(t.touching, count, p, count // 2)
+    return j < count and t.touching[j, CONTACT_PAIR] == p
 
 
 @inlined

@@ -7,6 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import spatialops as so
+from spatialops.bench.contacts.engines import Ours
+from spatialops.bench.contacts.mechanisms import chain_on_balls
+from spatialops.bench.sizes import waves
 from spatialops.collision import (
     Box,
     Capsule,
@@ -283,3 +286,19 @@ def test_contacts_at_a_dead_centre_are_left_out_and_deep_ones_near_it(aside, dep
     scene = so.Scene(builder.build(), [ball, floor])
     problem = so.Simulator(scene, dt=1e-3).problem(scene.state)
     assert (problem is not None) == acts
+
+
+def test_runs_of_links_change_nothing(monkeypatch):
+    """A long chain that crawls on balls, by rows among the columns of runs and among all joints."""
+    ends = []
+    for long in (100, 10**9):
+        monkeypatch.setattr("spatialops.contact.runs.columns.LONG", long)
+        engine = Ours(chain_on_balls(200, 12), 1e-3, sleep=False)
+        engine.push(waves(engine.tables.v.size))
+        engine.run(20)
+        columns = engine.tables.run_trees
+        assert columns[-1] <= 84 if long == 100 else len(columns) == 0
+        assert engine.residual < 1e-9
+        ends.append(engine.tables.v.copy())
+    assert np.abs(ends[0]).max() > 0.1
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9

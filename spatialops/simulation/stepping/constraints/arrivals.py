@@ -106,7 +106,7 @@ def is_met(t: Tables, i: int, m: int) -> bool:
     if row_of_same(t.ints, m, t.seen_ints, i) >= 0:
         return True
     pair = t.seen_ints[i, col.CONTACT_PAIR]
-    j = first_of_pair(t.ints, m, pair)
+    j = first_of_pair(t.ints, m, pair, i)
     acts = j < m and t.ints[j, col.CONTACT_PAIR] == pair
     return acts and t.seen[i, col.GAP] >= -t.settings[at.MARGIN]
 
