@@ -23,14 +23,15 @@ SLACK = 1e-7  # of the size: how far beyond a surface a point may be put, as gap
 def put_on_common_planes(found: Array, count: int, size: float) -> None:
     """Move points along their normals onto the common plane of their patch.
 
-    It is where the flatter of the two surfaces is: all heights of a face agree to rounding along
-    its own normal. A point leaves the space between the surfaces by the slack at most.
+    It is where the flatter of the two surfaces is, midway if both are flat: all heights of a face
+    agree to rounding along its own normal. A point leaves the space between the surfaces by the
+    slack at most.
     """
     for lead in range(count):
         n = vec3(found, lead, col.AT_NORMAL)
         if not leads(found, lead, n):
             continue
-        height = flat_height(found, lead, count, n)
+        height = flat_height(found, lead, count, n, SLACK * size)
         for i in range(lead, count):
             if dot(vec3(found, i, col.AT_NORMAL), n) < ONE:
                 continue
@@ -50,8 +51,12 @@ def leads(found: Array, lead: int, n: Vec3) -> bool:
 
 
 @inlined
-def flat_height(found: Array, lead: int, count: int, n: Vec3) -> float:
-    """Mean height along n of the surface, A's or B's, whose heights differ less in the patch."""
+def flat_height(found: Array, lead: int, count: int, n: Vec3, even: float) -> float:
+    """Mean height along n of the surface, A's or B's, whose heights differ less in the patch.
+
+    Of both where none differs by more than the other but for `even`: which of two faces is called A
+    decides nothing.
+    """
     low_a = low_b = col.INFINITE
     high_a = high_b = -col.INFINITE
     for i in range(lead, count):
@@ -60,6 +65,9 @@ def flat_height(found: Array, lead: int, count: int, n: Vec3) -> float:
         middle, half = dot(vec3(found, i, col.AT_POINT), n), 0.5 * found[i, col.AT_GAP]
         low_a, high_a = min(low_a, middle + half), max(high_a, middle + half)
         low_b, high_b = min(low_b, middle - half), max(high_b, middle - half)
-    if high_a - low_a < high_b - low_b:
+    steeper = (high_a - low_a) - (high_b - low_b)
+    if abs(steeper) < even:
+        return 0.25 * (low_a + high_a + low_b + high_b)
+    if steeper < 0.0:
         return 0.5 * (low_a + high_a)
     return 0.5 * (low_b + high_b)
