@@ -164,16 +164,17 @@ def drop_far(t: Tables) -> None:
     Velocities at V_E must be in `work`, and are left there.
     """
     h, margin = t.monitor[at.PIECE], t.settings[at.MARGIN]
+    over = share_over(t)
     velocities_kernel(t.tree, t.links, t.vectors[at.V_ANEW, : t.v.size], t.work)
     kept = 0
     for i in range(t.control[at.ACTING]):
         gap, speed = t.floats[i, col.GAP], t.floats[i, col.APPROACH]
         a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
-        closed = min(gap, gap + 0.5 * h * speed)
+        closed = min(gap, gap + (1.0 - over) * h * speed)
         if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
             velocity = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
             end = dot(vec3(t.floats, i, col.NORMAL), velocity)
-            closed = min(closed, gap + h * (end - 0.5 * speed))
+            closed = min(closed, gap + h * (end - over * speed))
         if closed <= margin or t.ints[i, col.CONTACT_FEATURE_A] < 0:
             copy_into(t.ints[kept], t.ints[i])
             copy_into(t.floats[kept], t.floats[i])
@@ -214,6 +215,12 @@ def time_of_arrival(t: Tables, i: int) -> float:
 
 
 @inlined
+def share_over(t: Tables) -> float:
+    """The share of the piece that is over at the state where contacts are evaluated."""
+    return 0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0
+
+
+@inlined
 def row_before(t: Tables, i: int) -> int:
     """The row of acting contact i as the piece began; negative: it was not seen then."""
     return row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
@@ -223,12 +230,13 @@ def row_before(t: Tables, i: int) -> int:
 def gap_at_start(t: Tables, i: int) -> float:
     """Gap of acting contact i as the piece began.
 
-    That of the middle less h / 2 times its rate, where it was not seen then.
+    That of the evaluation state less what it has changed by since, where it was not seen then.
     """
     j = row_before(t, i)
     if j >= 0:
         return t.before[j, col.KNOWN_GAP]
-    return t.floats[i, col.GAP] - 0.5 * t.monitor[at.PIECE] * t.floats[i, col.APPROACH]
+    since = share_over(t) * t.monitor[at.PIECE]
+    return t.floats[i, col.GAP] - since * t.floats[i, col.APPROACH]
 
 
 @inlined
