@@ -27,7 +27,7 @@ def test_a_shape_in_millimetres_is_told_by_the_inertia(tmp_path):
     assert not loaded(tmp_path, BOX.format(0.3), floor=True).warnings
     small = '<collision><geometry><sphere radius="1e-4"/></geometry></collision>'
     assert not loaded(tmp_path, BOX.format(0.3) + small).warnings  # a body's largest counts
-    with pytest.warns(AssetWarning, match=r"reaches 260 m.*0.122 m: .* millimetres"):
+    with pytest.warns(AssetWarning, match=r"reaches 260 m.*0\.122 m: .* millimetres"):
         loaded(tmp_path, BOX.format(300.0))
     with pytest.warns(AssetWarning, match="millimetres"):
         loaded(tmp_path, small)
@@ -43,5 +43,5 @@ def test_what_is_refused_says_how_to_go_on(tmp_path):
     template.write_text(
         '<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:include filename="a"/></robot>'
     )
-    with pytest.raises(AssetError, match="xacro FILE > robot.urdf"):
+    with pytest.raises(AssetError, match=r"xacro FILE > robot\.urdf"):
         so.load_scene(template)
