@@ -21,6 +21,7 @@ with all that is so near.
 
 from __future__ import annotations
 
+from spatialops._arrays import IntArray
 from spatialops._compile.jit import inlined, merged
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.collision import _layout as col
@@ -105,16 +106,34 @@ def is_met(t: Tables, i: int, m: int) -> bool:
     """
     if row_of_same(t.ints, m, t.seen_ints, i) >= 0:
         return True
-    pair = t.seen_ints[i, col.CONTACT_PAIR]
-    j = first_of_pair(t.ints, m, pair)
-    acts = j < m and t.ints[j, col.CONTACT_PAIR] == pair
+    acts = of_pair(t.ints, m, t.seen_ints[i, col.CONTACT_PAIR])
     return acts and t.seen[i, col.GAP] >= -t.settings[at.MARGIN]
+
+
+@inlined
+def of_pair(table: IntArray, count: int, pair: int) -> bool:
+    """Whether one of these contacts is of a pair."""
+    j = first_of_pair(table, count, pair)
+    return j < count and table[j, col.CONTACT_PAIR] == pair
+
+
+@inlined
+def swept_in(t: Tables, i: int) -> bool:
+    """Whether seen contact i, of a pair that neither touched nor acts, is deep and on its way out.
+
+    What turns fast comes down and goes up again within a piece: it has met something on its way.
+    """
+    if not t.seen[i, col.GAP] < -t.settings[at.MARGIN]:
+        return False
+    pair = t.seen_ints[i, col.CONTACT_PAIR]
+    touched = of_pair(t.touching, t.control[at.TOUCHING], pair)
+    return not (touched or of_pair(t.ints, t.control[at.ACTING], pair))
 
 
 @inlined
 def cuts(t: Tables, i: int) -> bool:
     """Whether seen contact i is an impact to cut the piece at."""
-    if not came_in(t, i):
+    if not (came_in(t, i) or swept_in(t, i)):
         return False
     return t.seen[i, col.RESTITUTION] > 0.0 or not arrive_together(t)
 
