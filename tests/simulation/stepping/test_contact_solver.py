@@ -93,7 +93,7 @@ def test_a_pile_goes_on_with_the_best_answer_where_it_may(
 def test_a_wall_that_buckles_is_not_left_to_slow_solvers_under_a_warning():
     time = so.TimeStepping(tolerance=1e-12)
     told, pivoted = 0, 0
-    for dt in (2.5e-3, 3e-3, 3.5e-3, 4e-3):  # which steps are not solved is a matter of roundings
+    for dt in (2.5e-3, 3e-3):  # which steps are not solved is a matter of roundings
         simulator = so.Simulator(collapsing_wall(50).scene, dt=dt, certify="warn", time=time)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
