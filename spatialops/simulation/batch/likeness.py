@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from spatialops._arrays import whole
 from spatialops.errors import ArgumentError
@@ -13,7 +13,8 @@ def listed(simulators: Simulator | Sequence[Simulator], size: int | None) -> lis
     """One for each environment."""
     if isinstance(simulators, Simulator):
         return [simulators] * whole(1 if size is None else size, "size", low=1)
-    found = list(simulators) if isinstance(simulators, Iterable) else []
+    many = hasattr(simulators, "__iter__")
+    found = list(simulators) if many else []
     if not found or not all(isinstance(one, Simulator) for one in found):
         raise ArgumentError("simulators: expected a Simulator, or several in a sequence")
     if size not in (None, len(found)):
