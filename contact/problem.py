@@ -535,6 +535,12 @@ class ContactProblem:
             If the file is missing or not such a problem.
         """
         data = load_arrays(path, "contact problem")
+        if "header" in data:
+            raise AssetError(
+                f"{path}: not a stored contact problem, but the record of a run, which "
+                "`spatialops plot` and `replay` show; error.problem.save(path) keeps the problem "
+                "of a SolverFailed"
+            )
         try:
             model = Model.from_arrays(
                 {key[6:]: value for key, value in data.items() if key.startswith("model.")}

@@ -110,7 +110,13 @@ def _solve_lcp(
         warm_start = array(warm_start, (problem.size,), "warm_start", finite=True)
     if isinstance(solver, str):
         return Auto().solve(problem, warm_start)
-    return _checked(problem, solver.solve(problem, warm_start))
+    solution = solver.solve(problem, warm_start)
+    if not isinstance(solution, LCPSolution):
+        raise ArgumentError(
+            f"solver: {type(solver).__name__}.solve returned {type(solution).__name__}: expected "
+            "LCPSolution(z=, w=, status=, iterations=, residual=)"
+        )
+    return _checked(problem, solution)
 
 
 def check_solver(solver: object) -> Literal["auto"] | Solver:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.apart import TABLE, late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, plus, plus_scaled, put3, scaled, vec3
@@ -17,7 +17,7 @@ from spatialops.collision.contact_motion.moves import put_moves
 from spatialops.collision.contact_motion.normals import put_nearest
 from spatialops.collision.contact_motion.sites import is_point, put_site
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.narrow_phase.common_plane import ONE, SLACK
+from spatialops.collision.narrow_phase.common_plane import ONE, ONE_PLACE, SLACK
 from spatialops.collision.narrow_phase.mesh_contacts import NAME_STEP
 from spatialops.collision.narrow_phase.prism import put_prism
 from spatialops.collision.narrow_phase.scratch import PAIR, Scratch
@@ -69,12 +69,26 @@ def in_patch(rows: Array, i: int, j: int) -> bool:
     return dot(vec3(rows, i, by.NORMAL), vec3(rows, j, by.NORMAL)) >= ONE
 
 
+@inlined
+def middle_of(rows: Array, i: int) -> Vec3:
+    return scaled(0.5, plus(vec3(rows, i, by.ON_A), vec3(rows, i, by.ON_B)))
+
+
+@inlined
+def is_one_place(rows: Array, i: int, apart: float) -> bool:
+    """Whether all points of the patch of contact i are nearly where it is."""
+    one, point = True, middle_of(rows, i)
+    for j in range(rows.shape[0]):
+        way = minus(middle_of(rows, j), point)
+        one = one and not (in_patch(rows, i, j) and dot(way, way) > apart * apart)
+    return one
+
+
 @kernel
 def put_point(rows: Array, i: int, size: float) -> None:
-    """How the point of contact i moves, on the common plane of its patch if there are more."""
+    """How the point of contact i moves, on the common plane of its patch if that has an extent."""
     n = vec3(rows, i, by.NORMAL)
-    on_a, on_b = vec3(rows, i, by.ON_A), vec3(rows, i, by.ON_B)
-    middle = scaled(0.5, plus(on_a, on_b))
+    middle = middle_of(rows, i)
     side, low, high = flat_side(rows, i, size)
     first, last = vec3(rows, low, side), vec3(rows, high, side)
     shift = 0.5 * dot(plus(minus(first, middle), minus(last, middle)), n)
@@ -83,7 +97,7 @@ def put_point(rows: Array, i: int, size: float) -> None:
         at = by.MOVES + by.MOVE_COLUMNS * c
         dN = vec3(rows, i, at + by.TURNS)
         moves = scaled(0.5, plus(vec3(rows, i, at + by.MOVES_A), vec3(rows, i, at + by.MOVES_B)))
-        if rows.shape[0] > 1:
+        if not is_one_place(rows, i, ONE_PLACE * size):
             moves_side = by.MOVES_A if side == by.ON_A else by.MOVES_B
             both = plus(vec3(rows, low, at + moves_side), vec3(rows, high, at + moves_side))
             change = 0.5 * dot(minus(both, scaled(2.0, moves)), n)

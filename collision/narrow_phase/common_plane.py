@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, Vec3
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.vectors import dot, plus_scaled, put3, vec3
+from spatialops.algebra.vectors import dot, minus, plus_scaled, put3, vec3
 from spatialops.collision import _layout as col
 
 ONE = 1.0 - 1e-12  # cosine: normals that lean by less than 1.4e-6 rad are one
+ONE_PLACE = 1e-9  # of the size: points that are no farther apart touch in one place
 SLACK = 1e-7  # of the size: how far beyond a surface a point may be put, as gaps of leaning faces
 
 
@@ -24,11 +25,12 @@ def put_on_common_planes(found: Array, count: int, size: float) -> None:
     """Move points along their normals onto the common plane of their patch.
 
     It is where the flatter of the two surfaces is: all heights of a face agree to rounding along
-    its own normal. A point leaves the space between the surfaces by the slack at most.
+    its own normal. A point leaves the space between the surfaces by the slack at most. What touches
+    in one place stays midway: which of two corners is called A decides nothing.
     """
     for lead in range(count):
         n = vec3(found, lead, col.AT_NORMAL)
-        if not leads(found, lead, n):
+        if not leads(found, lead, n) or is_one_place(found, lead, count, ONE_PLACE * size):
             continue
         height = flat_height(found, lead, count, n)
         for i in range(lead, count):
@@ -47,6 +49,18 @@ def leads(found: Array, lead: int, n: Vec3) -> bool:
     for i in range(lead):
         first = first and dot(vec3(found, i, col.AT_NORMAL), n) < ONE
     return first
+
+
+@inlined
+def is_one_place(found: Array, lead: int, count: int, apart: float) -> bool:
+    """Whether all points of the patch of `lead` are nearly where it is."""
+    n, point = vec3(found, lead, col.AT_NORMAL), vec3(found, lead, col.AT_POINT)
+    one = True
+    for i in range(lead + 1, count):
+        way = minus(vec3(found, i, col.AT_POINT), point)
+        same = dot(vec3(found, i, col.AT_NORMAL), n) >= ONE
+        one = one and not (same and dot(way, way) > apart * apart)
+    return one
 
 
 @inlined

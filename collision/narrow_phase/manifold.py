@@ -96,21 +96,23 @@ def clip_by(
     for i in range(count):
         after = i + 1 if i + 1 < count else 0
         a, b = vec3(subject, i, 0), vec3(subject, after, 0)
-        da, db = dot(minus(a, p), inward) + tolerance, dot(minus(b, p), inward) + tolerance
-        if da >= 0.0:
+        da, db = dot(minus(a, p), inward), dot(minus(b, p), inward)
+        stays = da >= -tolerance
+        if stays:
             put3(spare, kept, 0, a)
             for j in range(3):
                 spare_names[kept, j] = names[i, j]
             kept += 1
-        if (closed or after > i) and (da >= 0.0) != (db >= 0.0) and kept < spare.shape[0]:
-            put3(spare, kept, 0, plus_scaled(a, da / (da - db), minus(b, a)))
+        if (closed or after > i) and stays != (db >= -tolerance) and kept < spare.shape[0]:
+            crossing = min(max(da / (da - db), 0.0), 1.0)  # an end that is out, but stays, is it
+            put3(spare, kept, 0, plus_scaled(a, crossing, minus(b, a)))
             edge = names[i, 2]
             if edge >= 0:  # an edge of the subject crosses one of the other
                 spare_names[kept, 0], spare_names[kept, 1] = edge, other_names[side, 1]
             else:  # two edges of the other meet at its corner
                 corner = side if (-1 - edge + 1) % sides == side else (side + 1) % sides
                 spare_names[kept, 0], spare_names[kept, 1] = col.FACE, other_names[corner, 0]
-            spare_names[kept, 2] = edge if da < 0.0 else -1 - side
+            spare_names[kept, 2] = -1 - side if stays else edge
             kept += 1
         if kept == spare.shape[0]:
             break

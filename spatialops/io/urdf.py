@@ -36,6 +36,7 @@ JOINT_KINDS: dict[str, JointKind] = {
     "floating": "free",
     "spherical": "ball",  # not of the format, but PyBullet's
 }
+_OF_XACRO = ("arg", "include", "macro", "property")  # what its templates begin with
 _UNIT = 1e-3  # error of an axis that is taken for rounding
 _RADIANS = 1e3  # limits beyond mean that there are none
 _DEGREES = 4.0 * math.pi  # limits beyond two turns are more likely degrees
@@ -98,7 +99,9 @@ def _collect(reader: _Reader, root: Element) -> None:
         elif element.tag == "joint" and element.children:
             _put(reader.joints, element)
     if not reader.links:
-        raise root.error("<robot> has no link: nothing rigid is described")
+        template = any(element.tag in _OF_XACRO for element in root.children)
+        hint = "; of a template of xacro load what `xacro FILE > robot.urdf` makes" * template
+        raise root.error(f"<robot> has no link: nothing rigid is described{hint}")
     for name in reader.links:
         reader.names[name] = _body_name(name, reader.links)
 

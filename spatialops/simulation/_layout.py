@@ -155,10 +155,12 @@ SHARES = 30  # 2: of contacts' differences that may swing, that they were of tho
 PUSHED_SHARE = 32  # of the difference after PUSHED_ORDER of them: what swings goes on so
 MOVED = 33  # square of what the last round changed in DV
 MOVED_FIRST = 34  # and that of the first round of a piece that was stated once more
+DEEPEST_GAP = 35  # smallest seen gap since the last check
+DEEPEST_PAIR = 36  # that it is of
 # 2 of what lies deep, 2 of what does not: how much that is, m, and how many contacts, where no push
 # has opened it; or 0
-IN_VAIN = 35
-MONITORS = 39
+IN_VAIN = 37
+MONITORS = 41
 
 # Rows of the table of vectors.
 Q_E = 0

@@ -14,9 +14,9 @@ from spatialops._arrays import Array
 from spatialops.contact.certificate import Certificate, certify, promised
 from spatialops.contact.laws import LAWS
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.law import Law
+from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.problem import ContactProblem, ContactSolution
-from spatialops.errors import SolverFailed
+from spatialops.errors import ArgumentError, SolverFailed
 from spatialops.simulation.impact_models import Answer
 
 _VERIFIED = (*LAWS.values(), Compliant)  # exactly these: what is derived from them may differ
@@ -55,6 +55,11 @@ def answer_of_law(
         If the law says that it has not solved the problem.
     """
     solution = law.solve(problem, warm_start)
+    if not isinstance(solution, LawSolution):
+        raise ArgumentError(
+            f"law: {type(law).__name__}.solve returned {type(solution).__name__}: expected a "
+            "LawSolution"
+        )
     if not solution.solved:
         raise SolverFailed(
             f"{where()} under {law!r}: residual {solution.residual:.2e}; {solution.detail}. Save "

@@ -240,6 +240,39 @@ def test_a_capsule_lies_on_a_box_with_both_ends():
     assert np.allclose(np.sort(found.positions[:, 0]), (-0.15, 0.15), atol=1e-9)
 
 
+FLAT = ["box", "capsule", "hull"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), list(itertools.combinations_with_replacement(FLAT, 2))
+)
+def test_order_of_the_pair_only_turns_the_points(rng, first, second):
+    one, other = ShapePair(SHAPES[first], SHAPES[second]), ShapePair(SHAPES[second], SHAPES[first])
+    for target in rng.uniform(-1e-5, 1e-5, 20):
+        place, turns = pose_at(one, rng, target)
+        there = one.contacts(place, turns[0], rotation_b=turns[1], limit=1e-4)
+        back = other.contacts(
+            (0, 0, 0), turns[1], position_b=place, rotation_b=turns[0], limit=1e-4
+        )
+        at = [np.abs(back.positions - point).max(axis=1).argmin() for point in there.positions]
+        assert len(back.gaps) == len(there.gaps) > 0
+        assert np.allclose(back.positions[at], there.positions, rtol=0.0, atol=1e-9)
+        assert np.allclose(back.normals[at], -there.normals, rtol=0.0, atol=1e-9)
+        assert np.allclose(back.gaps[at], there.gaps, rtol=0.0, atol=1e-9)
+
+
+def test_two_edges_that_cross_touch_where_they_cross():
+    box, half = Box((0.4, 0.4, 0.4)), 0.2 * np.sqrt(2.0)
+    on_edge = Rotation.from_euler("x", 45, degrees=True)  # an edge along x at the top, one below
+    for turn in (90.0, 60.0, 20.0, 5.0):
+        lower, upper = on_edge.as_matrix(), (Rotation.from_euler("z", turn, True) * on_edge)
+        place = np.array([0.05, 0.03, 2.0 * half])
+        along = np.array([np.cos(np.radians(turn)), np.sin(np.radians(turn)), 0.0])
+        crossing = place - along * place[1] / along[1] - (0.0, 0.0, half)  # on y = 0
+        found = ShapePair(box, box).contacts(place, upper.as_matrix(), rotation_b=lower, limit=1e-6)
+        assert np.allclose(found.positions, crossing, rtol=0.0, atol=1e-9)
+
+
 def test_separation_refuses_what_has_no_bound():
     from spatialops.collision import HalfSpace
 

@@ -112,6 +112,12 @@ def test_contact_problem_round_trip(tmp_path):
     assert ContactProblem.load(empty.save(tmp_path / "empty.npz")).n_contacts == 0
 
 
+def test_a_record_is_told_from_a_contact_problem(tmp_path):
+    record = so.Simulator(so.models.pendulum(2).scene()).run(duration=0.01)
+    with pytest.raises(AssetError, match=r"the record of a run, .*error.problem.save"):
+        ContactProblem.load(record.save(tmp_path / "record.npz"))
+
+
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [

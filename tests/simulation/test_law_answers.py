@@ -8,7 +8,7 @@ import pytest
 import spatialops as so
 from spatialops.contact import ConeCoulomb
 from spatialops.contact.certificate import MECHANICS
-from spatialops.errors import ContactError
+from spatialops.errors import ArgumentError, ContactError
 from tests.simulation.test_separation import RADIUS, balls
 
 
@@ -78,3 +78,24 @@ def test_events_judge_laws_too():
     fast = so.State(q, np.array([0.0, 0.0, 0.0, 1.0, 0.0, -1.0]))
     with pytest.raises(ContactError, match="residual"):
         so.Simulator(scene, law=Derived(), time=so.EventDriven()).run(fast, duration=0.02)
+
+
+class Answers:
+    """A law or a solver that answers with what it was given."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def solve(self, problem, warm_start=None):
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [None, np.zeros(3)])
+def test_what_is_no_solution_is_refused_by_name(answer):
+    scene = so.models.pendulum(3).scene()
+    told = {"law": "a LawSolution", "solver": r"LCPSolution\(z=, w=, status="}
+    for option, expected in told.items():
+        simulator = so.Simulator(scene, **{option: Answers(answer)})
+        words = rf"{option}: Answers.solve returned {type(answer).__name__}: expected {expected}"
+        with pytest.raises(ArgumentError, match=words):
+            simulator.run(duration=0.3)

@@ -357,7 +357,8 @@ class Batch:
         taus : (B, T, nv) array_like
             Joint forces, N m or N.
         q, v, time : array_like, optional
-            Where they begin, as of `reset`.
+            Where they begin, in the shapes of `reset`. Default: the scenes' states at time 0,
+            whatever `reset` and `step` have made of the environments.
         ctrls : (B, T, n_actuators) array_like, optional
             Controls. Default: those of the scenes.
         external : (B, T, n_bodies, 6) array_like, optional

@@ -13,7 +13,8 @@ def listed(simulators: Simulator | Sequence[Simulator], size: int | None) -> lis
     """One for each environment."""
     if isinstance(simulators, Simulator):
         return [simulators] * whole(1 if size is None else size, "size", low=1)
-    found = list(simulators)
+    many = hasattr(simulators, "__iter__")
+    found = list(simulators) if many else []
     if not found or not all(isinstance(one, Simulator) for one in found):
         raise ArgumentError("simulators: expected a Simulator, or several in a sequence")
     if size not in (None, len(found)):

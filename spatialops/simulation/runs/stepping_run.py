@@ -131,6 +131,7 @@ class SteppingRunner:
             self.setup.options.certify,
             lambda: names_since(t, self.setup.scene),
         )
+        t.monitor[at.DEEPEST_GAP] = 0.0
 
 
 def info_of(t: Tables, clipped: BoolArray, certified: Certificate | None) -> StepInfo:

@@ -80,7 +80,7 @@ class GeomMaker:
             shapes = self._shapes(spec, self.frame_of(spec.body))
         except (AssetError, ShapeError, MissingLibraryError) as error:
             if self.strict:
-                raise
+                raise type(error)(f"{error} (strict=False leaves such shapes out)") from error
             self.notes.add(f"a shape is left out: {error}", spec.name)
             return []
         names = (

@@ -20,6 +20,7 @@ from spatialops.io import Description, build, read
 from spatialops.io.description import Keyframe
 from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene.inertia_from_geometry import with_inertias
+from spatialops.simulation.scene.load_notes import doubts
 from spatialops.simulation.scene.pair_options import Pair
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.scene.visuals import Visual, visuals_of
@@ -255,7 +256,7 @@ def scene_of(
     maker = GeomMaker(description, model.frame, strict=strict, decompose=decompose)
     geoms = maker.geoms()
     ground = floor_geoms(floor, geoms)
-    notes = [*model.warnings, *maker.notes.texts()]
+    notes = [*model.warnings, *maker.notes.texts(), *doubts(model, geoms, floor is not False)]
     ignore = _ignored(description, model, geoms, self_collision)
     loops = Loops(model, description.loops)
     state = State(_start(description, model, loops, notes), np.zeros(model.nv))

@@ -30,21 +30,24 @@ class Names(NamedTuple):
 def names_since(t: Tables, scene: Scene) -> Names:
     """Of what acted since the last record was taken, at the worst residual.
 
-    Contacts of steps without a row are known of the last step only.
+    Contacts of steps without a row are known of the last step only. Which pair was the deepest is
+    forgotten.
     """
     rows = t.rows[: t.control[at.ROWS]]
     times = np.concatenate([[-math.inf], rows[:, at.ROW_TIME], [math.inf]])
     worst = int(np.append(rows[:, at.ROW_RESIDUAL], t.monitor[at.RESIDUAL]).argmax())
-    pairs, moments, gaps = _known(t)
+    pairs, moments = _known(t)
     then = pairs[(moments >= times[worst]) & (moments <= times[worst + 1])]
     acting = pairs_text(scene.pair_names(pair) for pair in then.tolist())
-    if not len(gaps):
+    overlaps, t.monitor[at.DEEPEST_GAP] = t.monitor[at.DEEPEST_GAP] < 0.0, 0.0
+    deepest = int(t.monitor[at.DEEPEST_PAIR])
+    if not overlaps or deepest >= len(t.pairs):
         return Names(acting, "")
-    return Names(acting, pairs_text([scene.pair_names(int(pairs[gaps.argmin()]))]))
+    return Names(acting, pairs_text([scene.pair_names(deepest)]))
 
 
-def _known(t: Tables) -> tuple[IntArray, Array, Array]:
-    """Pairs, times and gaps of the recorded contacts of geoms, and of the last step's."""
+def _known(t: Tables) -> tuple[IntArray, Array]:
+    """Pairs and times of the recorded contacts of geoms, and of the last step's."""
     records = t.contact_records[: t.control[at.CONTACT_ROWS]]
     count = int(t.control[at.ACTING])
     last = pairs_of(t.ints[:count, col.CONTACT_PAIR], len(t.pairs)).tolist()
@@ -52,9 +55,8 @@ def _known(t: Tables) -> tuple[IntArray, Array, Array]:
     recorded = pairs_of(records[:, at.RECORD_PAIR], len(t.pairs))
     pairs = np.concatenate([recorded, last]).astype(np.int64)
     times = np.append(records[:, at.RECORD_TIME], np.full(count, t.monitor[at.TIME]))
-    gaps = np.append(records[:, at.RECORD_GAP], t.floats[:count, col.GAP])
     kept = np.append(np.full(len(records), True), of_geoms)
-    return pairs[kept], times[kept], gaps[kept]
+    return pairs[kept], times[kept]
 
 
 def names_acting(t: Tables, scene: Scene, joints: JointRows) -> str:

@@ -183,9 +183,15 @@ def detect_ahead(t: Tables) -> int:
 
 @merged
 def lowest_gap(t: Tables) -> float:
-    """Smallest seen gap of the present state (0 where nothing is near), kept for the record."""
+    """Smallest seen gap of the present state (0 where nothing is near), kept for the record.
+
+    And the pair of the smallest, for what is to be said of it.
+    """
     lowest = 0.0
     for i in range(t.control[at.SEEN]):
         lowest = min(lowest, t.seen[i, col.GAP])
+        if t.seen[i, col.GAP] < t.monitor[at.DEEPEST_GAP]:
+            t.monitor[at.DEEPEST_GAP] = t.seen[i, col.GAP]
+            t.monitor[at.DEEPEST_PAIR] = t.seen_ints[i, col.CONTACT_PAIR]
     t.monitor[at.LOWEST_GAP] = min(t.monitor[at.LOWEST_GAP], lowest)
     return lowest

@@ -19,12 +19,11 @@ from spatialops.collision._layout import (
 )
 from spatialops.collision.detector import is_simple, pair_gap, place_geom, relative_velocity
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.known_contacts import first_of_pair
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, row_at
 from spatialops.dynamics.kinematics import move_link, place_link
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.arrivals import count_met, cuts
+from spatialops.simulation.stepping.constraints.arrivals import count_met, cuts, of_pair
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint, stop_gap
 from spatialops.simulation.stepping.continuous_collision import first_crossing
 from spatialops.simulation.stepping.detection_stage import detect_at
@@ -117,7 +116,7 @@ def violating_pairs(t: Tables) -> int:
         gap, p = t.seen[i, GAP], t.seen_ints[i, CONTACT_PAIR]
         if not cuts(t, i):
             continue
-        touched = touches(t, p)
+        touched = of_pair(t.touching, t.control[at.TOUCHING], p, i)
         if (touched and has_one_point(t, p)) or count == t.lcp_vectors.size:
             continue
         if count > 0 and t.lcp_ints[count - 1] == p:
@@ -127,14 +126,6 @@ def violating_pairs(t: Tables) -> int:
         t.lcp_vectors[count] = -gap if touched else 0.0
         count += 1
     return count
-
-
-@inlined
-def touches(t: Tables, p: int) -> bool:
-    """Whether a pair touched as the piece began."""
-    count = t.control[at.TOUCHING]
-    j = first_of_pair(t.touching, count, p, count // 2)
-    return j < count and t.touching[j, CONTACT_PAIR] == p
 
 
 @inlined

@@ -271,3 +271,9 @@ def test_a_copy_goes_on_by_itself(size, copied):
     assert np.array_equal(batch.q, alone.q)
     assert np.array_equal(duplicate.q, other.q)
     assert np.array_equal(duplicate.v, other.v)
+
+
+@pytest.mark.parametrize("simulators", [None, 3, "x", [], [1]])
+def test_what_is_no_simulator_is_refused(simulators):
+    with pytest.raises(ArgumentError, match="simulators: expected a Simulator, or several"):
+        so.Batch(simulators, 2)

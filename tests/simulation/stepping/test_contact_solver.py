@@ -93,11 +93,11 @@ def test_a_pile_goes_on_with_the_best_answer_where_it_may(
 def test_a_wall_that_buckles_is_not_left_to_slow_solvers_under_a_warning():
     time = so.TimeStepping(tolerance=1e-12)
     told, pivoted = 0, 0
-    for dt in (1e-3, 1.5e-3, 2e-3, 2.5e-3):  # which steps are not solved is a matter of roundings
-        simulator = so.Simulator(collapsing_wall(20).scene, dt=dt, certify="warn", time=time)
+    for dt in (2.5e-3, 3e-3):  # which steps are not solved is a matter of roundings
+        simulator = so.Simulator(collapsing_wall(50).scene, dt=dt, certify="warn", time=time)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            record = simulator.run(duration=0.3)
+            record = simulator.run(duration=0.6)
         failures = [w for w in caught if "certificate failed" in str(w.message)]
         assert record.metadata["solver_fallbacks"] == 0
         assert bool(failures) == (record.residuals.max() > 1e-12)

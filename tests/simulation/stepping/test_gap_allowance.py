@@ -135,7 +135,7 @@ def test_drifts_of_a_face_become_those_of_one_motion(tables, rng):
 
 @pytest.mark.compiled
 def test_faces_of_a_heap_are_planes():
-    loop = Ours(dropped(30, round_ones=False).scene, 2e-3)
+    loop = Ours(dropped(40, round_ones=False).scene, 2e-3)
     faces = 0
     for _ in range(300):
         loop.run(1)

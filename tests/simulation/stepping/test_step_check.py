@@ -9,7 +9,10 @@ import spatialops as so
 from spatialops.collision.shapes import Box, HalfSpace
 from spatialops.contact import Coulomb, NoSlip, certificate
 from spatialops.errors import ContactError
+from spatialops.simulation import _layout as at
 from spatialops.simulation import load_record
+from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.contact_names import names_since
 
 
 def box_scene(speed=1.0):
@@ -26,6 +29,23 @@ def box_scene(speed=1.0):
     q, v = model.neutral(), np.zeros(6)
     q[2], v[3] = 0.11, speed
     return so.Scene(model, geoms, state=so.State(q, v))
+
+
+def test_the_deepest_pair_is_named_once():
+    builder, geoms = so.TreeBuilder(), [so.Geom("floor", "world", HalfSpace())]
+    places = {"stands": (0.0, 0.0, 0.1), "left": (1.0, 0.0, 1.0), "right": (1.19, 0.0, 1.0)}
+    for name, place in places.items():
+        ball = so.Inertia.sphere(0.1, mass=1.0)
+        builder.add_body(name, joint="free", inertia=ball, position=place)
+        geoms.append(so.Geom(name, name, so.Sphere(0.1)))
+    scene = so.Scene(builder.build(), geoms)
+    stepping = so.Simulator(scene).stepping
+    t = stepping.tables()
+    load_state(t, scene.state, np.zeros(scene.model.nv), 1)
+    t, _ = stepping.prepare(t)
+    assert t.monitor[at.DEEPEST_GAP] == pytest.approx(-0.01)
+    assert set(names_since(t, scene).deepest.split(" on ")) == {"left", "right"}
+    assert names_since(t, scene).deepest == ""
 
 
 def test_full_certificates_of_a_run(tmp_path):

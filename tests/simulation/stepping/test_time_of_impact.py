@@ -86,3 +86,26 @@ def test_parabolas_are_followed_to_their_root_and_jumps_are_halved():
     x = near[0] + inner_share(near, far, third) * (far[0] - near[0])
     assert x == pytest.approx(0.3, abs=1e-4)
     assert inner_share((0.4, -1.0), (0.2, 5.0), (0.8, -1.0)) == 0.5
+
+
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
+def test_what_dips_in_and_is_on_its_way_out_at_the_end_of_a_step_has_met_the_floor(integrator):
+    # A pinned rod whose tip would be 0.3 mm deep at its lowest, just before the end of a step.
+    length, w = 0.5, 40.0
+    dip = 3e-4
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    hinge = so.Joint("revolute", axis="y")
+    rod = so.Inertia.capsule(0.02, 2.0 * length, mass=1.0)
+    builder.add_body("rod", joint=hinge, inertia=rod, position=(0.0, 0.0, length + 0.02 - dip))
+    tip = so.Sphere(0.02)
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), friction=0.0, restitution=1.0),
+        so.Geom("tip", "rod", tip, position=(0.0, 0.0, -length), friction=0.0, restitution=1.0),
+    ]
+    simulator = so.Simulator(so.Scene(builder.build(), geoms), dt=1e-3, integrator=integrator)
+    record = simulator.run(so.State([-2.98e-3 * w], [w]), duration=6e-3)
+    assert len(record.events) == 1
+    met = np.arccos(1.0 - dip / length)
+    assert record.events[0, 0] == pytest.approx(2.98e-3 - met / w, abs=1e-8)
+    assert record.v[-1] == pytest.approx([-w], rel=1e-9)
+    assert record.penetrations.max() <= 1e-9

@@ -21,6 +21,7 @@ with all that is so near.
 
 from __future__ import annotations
 
+from spatialops._arrays import IntArray
 from spatialops._compile.jit import inlined, merged
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.collision import _layout as col
@@ -105,16 +106,34 @@ def is_met(t: Tables, i: int, m: int) -> bool:
     """
     if row_of_same(t.ints, m, t.seen_ints, i) >= 0:
         return True
-    pair = t.seen_ints[i, col.CONTACT_PAIR]
-    j = first_of_pair(t.ints, m, pair, i)
-    acts = j < m and t.ints[j, col.CONTACT_PAIR] == pair
+    acts = of_pair(t.ints, m, t.seen_ints[i, col.CONTACT_PAIR], i)
     return acts and t.seen[i, col.GAP] >= -t.settings[at.MARGIN]
+
+
+@inlined
+def of_pair(table: IntArray, count: int, pair: int, guess: int) -> bool:
+    """Whether one of these contacts is of a pair; it is looked for about a guess."""
+    j = first_of_pair(table, count, pair, guess)
+    return j < count and table[j, col.CONTACT_PAIR] == pair
+
+
+@inlined
+def swept_in(t: Tables, i: int) -> bool:
+    """Whether seen contact i, of a pair that neither touched nor acts, is deep and on its way out.
+
+    What turns fast comes down and goes up again within a piece: it has met something on its way.
+    """
+    if not t.seen[i, col.GAP] < -t.settings[at.MARGIN]:
+        return False
+    pair = t.seen_ints[i, col.CONTACT_PAIR]
+    touched = of_pair(t.touching, t.control[at.TOUCHING], pair, i)
+    return not (touched or of_pair(t.ints, t.control[at.ACTING], pair, i))
 
 
 @inlined
 def cuts(t: Tables, i: int) -> bool:
     """Whether seen contact i is an impact to cut the piece at."""
-    if not came_in(t, i):
+    if not (came_in(t, i) or swept_in(t, i)):
         return False
     return t.seen[i, col.RESTITUTION] > 0.0 or not arrive_together(t)
 
@@ -164,16 +183,17 @@ def drop_far(t: Tables) -> None:
     Velocities at V_E must be in `work`, and are left there.
     """
     h, margin = t.monitor[at.PIECE], t.settings[at.MARGIN]
+    over = share_over(t)
     velocities_kernel(t.tree, t.links, t.vectors[at.V_ANEW, : t.v.size], t.work)
     kept = 0
     for i in range(t.control[at.ACTING]):
         gap, speed = t.floats[i, col.GAP], t.floats[i, col.APPROACH]
         a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
-        closed = min(gap, gap + 0.5 * h * speed)
+        closed = min(gap, gap + (1.0 - over) * h * speed)
         if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
             velocity = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
             end = dot(vec3(t.floats, i, col.NORMAL), velocity)
-            closed = min(closed, gap + h * (end - 0.5 * speed))
+            closed = min(closed, gap + h * (end - over * speed))
         if closed <= margin or t.ints[i, col.CONTACT_FEATURE_A] < 0:
             copy_into(t.ints[kept], t.ints[i])
             copy_into(t.floats[kept], t.floats[i])
@@ -214,6 +234,12 @@ def time_of_arrival(t: Tables, i: int) -> float:
 
 
 @inlined
+def share_over(t: Tables) -> float:
+    """The share of the piece that is over at the state where contacts are evaluated."""
+    return 0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0
+
+
+@inlined
 def row_before(t: Tables, i: int) -> int:
     """The row of acting contact i as the piece began; negative: it was not seen then."""
     return row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
@@ -223,12 +249,13 @@ def row_before(t: Tables, i: int) -> int:
 def gap_at_start(t: Tables, i: int) -> float:
     """Gap of acting contact i as the piece began.
 
-    That of the middle less h / 2 times its rate, where it was not seen then.
+    That of the evaluation state less what it has changed by since, where it was not seen then.
     """
     j = row_before(t, i)
     if j >= 0:
         return t.before[j, col.KNOWN_GAP]
-    return t.floats[i, col.GAP] - 0.5 * t.monitor[at.PIECE] * t.floats[i, col.APPROACH]
+    since = share_over(t) * t.monitor[at.PIECE]
+    return t.floats[i, col.GAP] - since * t.floats[i, col.APPROACH]
 
 
 @inlined

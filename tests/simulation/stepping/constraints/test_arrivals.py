@@ -220,6 +220,30 @@ def test_what_contacts_push_against_a_wall_is_met_too():
     assert record.penetrations.max() <= 1e-5
 
 
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+def test_what_falls_far_in_the_step_is_not_left_out_where_others_were_not_foreseen(integrator):
+    # A force pushes x and y, which touch, against z: the step is stated anew, with f and g in it,
+    # which come together at 1 m/s in 0.7 of it.
+    step = 1e-2
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    along = so.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+    geoms = []
+    places = {"a": (0.0, 0.0), "b": (0.2001, 0.0), "x": (0.0, 1.0), "y": (0.2, 1.0)}
+    places |= {"z": (0.4003, 1.0), "f": (0.0, 2.0), "g": (0.207, 2.0)}
+    for name, (x, y) in places.items():
+        ball = so.Inertia.sphere(RADIUS, mass=1.0)
+        builder.add_body(name, joint=along, inertia=ball, position=(x, y, 0.0))
+        geoms.append(so.Geom(name, name, so.Sphere(RADIUS)))
+    scene = so.Scene(builder.build(), geoms)
+    state = so.State(np.zeros(7), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]))
+    simulator = so.Simulator(scene, dt=step, integrator=integrator)
+    tau = np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.0, 0.0])
+    state, info = simulator.step(state, tau)
+    assert info.penetration <= 1e-9
+    assert state.q[6] + 0.007 - state.q[5] >= -1e-9  # g is still ahead of f
+    assert simulator.step(state, tau)[0].v[5:] == pytest.approx([0.5, 0.5], abs=1e-9)
+
+
 def planks(high):
     """Planks that come down on one end, the other one so high: it slams down within the step."""
     n, length = 3, 0.4
