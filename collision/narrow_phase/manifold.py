@@ -103,8 +103,14 @@ def clip_by(
             for j in range(3):
                 spare_names[kept, j] = names[i, j]
             kept += 1
-        if (closed or after > i) and stays != (db >= -tolerance) and kept < spare.shape[0]:
-            crossing = min(max(da / (da - db), 0.0), 1.0)  # an end that is out, but stays, is it
+        crosses = (closed or after > i) and stays != (db >= -tolerance)
+        if closed and crosses and max(da, db) <= 0.0:
+            # An end that is out, but stays, is where it crosses, and would be there twice.
+            if stays:
+                spare_names[kept - 1, 2] = -1 - side
+            crosses = False
+        if crosses and kept < spare.shape[0]:
+            crossing = min(max(da / (da - db), 0.0), 1.0)
             put3(spare, kept, 0, plus_scaled(a, crossing, minus(b, a)))
             edge = names[i, 2]
             if edge >= 0:  # an edge of the subject crosses one of the other

@@ -231,6 +231,20 @@ def test_count_and_names_do_not_change_with_rounding(rng, stack):
     assert len(names) == 1
 
 
+@pytest.mark.parametrize("out", [1e-9, 1e-8, 1e-7])
+def test_no_point_of_two_faces_is_there_twice(rng, out):
+    """A corner that is out by less than the tolerance, whose edges leave the other face there."""
+    for _ in range(20):
+        corner = (rng.uniform(0.02, 0.08), rng.uniform(-0.1, 0.1))  # beyond the edge
+        triangle = np.array([(0.0, 0.0), (-0.1, 0.02), corner])
+        ends = [np.column_stack([triangle, np.full(3, z)]) for z in (0.0, 0.1)]
+        pair = ShapePair(ConvexHull(np.concatenate(ends)), Box((1.0, 1.0, 0.2)))
+        found = pair.contacts((0.5 + out, 0.0, 0.0999), np.eye(3), limit=1e-2)
+        apart = np.linalg.norm(found.positions[:, None] - found.positions, axis=2)
+        assert len(found.gaps) >= 3
+        assert apart[np.triu_indices(len(apart), 1)].min() > 1e-6
+
+
 def test_a_capsule_lies_on_a_box_with_both_ends():
     lying = Rotation.from_euler("y", 90, degrees=True).as_matrix()
     found = ShapePair(Capsule(0.1, 0.3), Box((1.0, 1.0, 0.2))).contacts(

@@ -7,9 +7,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 
-from spatialops.bench.contacts import mechanisms, piles, robots
+from spatialops.bench.contacts import falling_shapes, mechanisms, piles, robots
 from spatialops.bench.contacts.setting import Case
 from spatialops.bench.measure import BenchError
+from spatialops.collision.shapes import Box, Cylinder
 
 QUICK = ("lying chain 3", "balls 10", "boxes 10", "tower 5", "wall 20")
 # What rests, once more with every step made.
@@ -109,6 +110,36 @@ def _limp() -> list[Case]:
     ]
 
 
+def _of_other_shapes() -> list[Case]:
+    strewn, penned = falling_shapes.strewn, falling_shapes.penned
+    makers = {
+        "40 rods": partial(strewn, Box((0.5, 0.01, 0.01)), 40, 0.035),
+        "40 bars": partial(strewn, Box((0.3, 0.05, 0.02)), 40, 0.04),
+        "40 sheets": partial(strewn, Box((0.2, 0.2, 0.004)), 40, 0.015),
+        "40 coins": partial(strewn, Cylinder(0.05, 0.005), 40, 0.02),
+        "60 cylinders": partial(penned, "cylinders", 60),
+        "40 hulls": partial(penned, "hulls", 40),
+        "100 mixed shapes": partial(penned, "mixed", 100),
+    }
+    return [
+        Case(f"pile of {name}", "other shapes", make, None, steps=800)
+        for name, make in makers.items()
+    ]
+
+
+def _overlapping() -> list[Case]:
+    return [
+        Case(
+            f"limp {name}, self",
+            "overlapping robots",
+            partial(robots.limp, name, self_collision=True),
+            None,
+            steps=800,
+        )
+        for name in robots.OVERLAPPING
+    ]
+
+
 def _awake(cases: Sequence[Case]) -> list[Case]:
     return [
         replace(case, name=f"awake: {case.name}", family="kept awake", bar=None, sleep=False)
@@ -118,8 +149,8 @@ def _awake(cases: Sequence[Case]) -> list[Case]:
 
 
 def _cases() -> list[Case]:
-    piled = [*_separate(), *_stacked(), *_in_motion(), *_rolling()]
-    cases = [*_chains(), *piled, *_holding(), *_limp()]
+    piled = [*_separate(), *_stacked(), *_in_motion(), *_rolling(), *_of_other_shapes()]
+    cases = [*_chains(), *piled, *_holding(), *_limp(), *_overlapping()]
     return [*cases, *_awake(cases)]
 
 

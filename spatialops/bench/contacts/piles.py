@@ -10,9 +10,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatialops._arrays import Array
-from spatialops.algebra.inertia import Inertia
 from spatialops.bench.contacts.setting import FRICTION, Setting
 from spatialops.collision.fixed_shapes import HalfSpace
+from spatialops.collision.inertia import shape_inertia
 from spatialops.collision.shapes import Box, Geom, Shape, Sphere
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
@@ -39,7 +39,7 @@ def bodies_scene(
     if turns is not None:
         q[:, 3:] = turns
     for i, shape in enumerate(shapes):
-        builder.add_body(f"b{i}", joint=Joint("free"), inertia=_inertia(shape))
+        builder.add_body(f"b{i}", joint=Joint("free"), inertia=shape_inertia(shape, _DENSITY))
         geoms.append(Geom(f"g{i}", f"b{i}", shape, friction=FRICTION))
     model = builder.build()
     ground = [Geom("floor", "world", HalfSpace(), friction=FRICTION)]
@@ -49,13 +49,6 @@ def bodies_scene(
             place = (walls * x, walls * y, 0.0)
             ground.append(Geom(name, "world", side, position=place, friction=FRICTION))
     return Scene(model, [*geoms, *ground], state=State(q.ravel(), np.zeros(model.nv)))
-
-
-def _inertia(shape: Shape) -> Inertia:
-    if isinstance(shape, Sphere):
-        return Inertia.sphere(shape.radius, density=_DENSITY)
-    assert isinstance(shape, Box)
-    return Inertia.box(shape.size, density=_DENSITY)
 
 
 def apart(n: int, shape: Shape) -> Setting:

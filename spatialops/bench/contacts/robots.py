@@ -37,6 +37,13 @@ FILES = {
     "g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
     "talos": "talos_data/robots/talos_reduced.urdf",
 }
+# Of these, parts overlap for good as their files have them.
+OVERLAPPING = {
+    "baxter": "baxter_description/urdf/baxter.urdf",
+    "romeo": "romeo_description/urdf/romeo.urdf",
+    "whole talos": "talos_data/robots/talos_full_v2.urdf",
+    "tiago": "tiago_description/robots/tiago.urdf",
+}
 HEIGHT = 0.02  # m, from which limp robots fall
 HOLD = 5  # steps for which the motors' forces are held
 # Angles, rad, of the joints whose names contain the key: knees of solo12 point inward.
@@ -51,7 +58,7 @@ _WHEEL_FORCE = 6.0  # N m, of the fingers that hold a wheel
 
 def loaded(name: str, *, self_collision: bool = False) -> Scene | None:
     """A robot on a floor, as its file says; None where the file is missing."""
-    path = installed_file(FILES[name])
+    path = installed_file((FILES | OVERLAPPING)[name])
     if path is None:
         return None
     with warnings.catch_warnings():
