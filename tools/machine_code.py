@@ -126,11 +126,25 @@ def _kept(folder: Path) -> Iterator[Kept]:
         kernel = _kernel(descriptor.modname, descriptor.qualname)
         if not isinstance(cache := getattr(kernel, "_cache", None), KeptCode):
             continue
-        if cache.path(signature, codegen) != path:
+        if cache.path(signature, codegen) != path or not _is_reached(kernel, descriptor, signature):
             continue  # of sources as they were
         if any(item.consts for item in (environment, *others)):
             raise SystemExit(f"{descriptor.qualname} needs Python objects: it cannot be shipped")
         yield Kept(bitcode, descriptor, signature, kernel.py_func)
+
+
+def _is_reached(
+    kernel: CompilerObject, descriptor: CompilerObject, signature: CompilerObject
+) -> bool:
+    """Whether a kernel is reached with arguments of these types today.
+
+    Kernels apart are reached by name, as `precompile` has compiled them in this process: what a
+    cache has of tables as they were would be taken for it.
+    """
+    found = getattr(importlib.import_module(descriptor.modname), descriptor.qualname, None)
+    if getattr(found, "stage", None) is None or not kernel.overloads:
+        return True
+    return signature.args in kernel.overloads
 
 
 def _kernel(module: str, name: str) -> CompilerObject:

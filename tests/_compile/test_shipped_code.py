@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import llvmlite
 import numba
@@ -206,3 +207,18 @@ def test_a_door_opens_to_shipped_code(tmp_path: Path) -> None:
     packed = said(PACK, str(tmp_path / "cache"))
     assert packed == "['_entry', 'composite_body_kernel', 'enter_by_plan']"
     assert said(OPEN, "/dev/null/none") == "shipped"
+
+
+def test_of_a_kernel_apart_what_it_is_reached_with_is_packed_and_nothing_else() -> None:
+    """A cache has what it was reached with before tables had other fields, under the same name."""
+    from spatialops._compile.stage import part_of
+    from spatialops.contact.newton.refinement import refined
+
+    part = part_of(refined)
+    part.compile()
+    [arguments] = part.kernel.overloads
+    named = SimpleNamespace(modname="spatialops.contact.newton.refinement", qualname="refined")
+    assert machine_code._is_reached(part.kernel, named, SimpleNamespace(args=arguments))
+    assert not machine_code._is_reached(part.kernel, named, SimpleNamespace(args=arguments[:-1]))
+    named = SimpleNamespace(modname=__name__, qualname="halve")
+    assert machine_code._is_reached(halve, named, SimpleNamespace(args=()))
