@@ -141,15 +141,19 @@ def _is_reached(
     Kernels apart are reached by name, as `precompile` has compiled them in this process: what a
     cache has of tables as they were would be taken for it.
     """
-    found = getattr(importlib.import_module(descriptor.modname), descriptor.qualname, None)
+    found = _named(descriptor.modname, descriptor.qualname)
     if getattr(found, "stage", None) is None or not kernel.overloads:
         return True
     return signature.args in kernel.overloads
 
 
+def _named(module: str, name: str) -> CompilerObject:
+    return getattr(importlib.import_module(module), name, None)
+
+
 def _kernel(module: str, name: str) -> CompilerObject:
     """The compiled function of a name, behind whatever stands before it."""
-    found = getattr(importlib.import_module(module), name, None)
+    found = _named(module, name)
     found = getattr(found, "stage", found)
     return getattr(found, "kernel", getattr(found, "_kernel", found))
 

@@ -105,7 +105,7 @@ def chain_kernel(
             end += 1
         for i in range(first, end):
             put_row(lines, now, ends, i, end, W)
-    mirror_lower(W)
+    mirror(W, True)
     return layout.OK
 
 
@@ -154,13 +154,15 @@ def put_row(lines: Array, now: int, ends: Array, i: int, end: int, W: Array) -> 
 
 
 @inlined
-def mirror_lower(W: Array) -> None:
-    """The upper half from the lower one, in blocks of whole registers."""
+def mirror(W: Array, lower: bool) -> None:
+    """The other half from the lower or the upper one, in blocks of whole registers."""
     n = W.shape[0]
     whole = n - n % WIDTH
-    for top in range(0, whole, WIDTH):
-        for left in range(0, top, WIDTH):
-            store_block(W, left, top, take_block(W, top, left), WIDTH, WIDTH)
+    for i in range(0, whole, WIDTH):
+        for j in range(0, i, WIDTH):
+            row, column = (i, j) if lower else (j, i)
+            store_block(W, column, row, take_block(W, row, column), WIDTH, WIDTH)
     for i in range(n):
         for j in range(i - i % WIDTH if i < whole else 0, i):
-            W[j, i] = W[i, j]
+            row, column = (i, j) if lower else (j, i)
+            W[column, row] = W[row, column]

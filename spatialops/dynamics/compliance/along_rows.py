@@ -22,7 +22,7 @@ from spatialops.algebra.simd import WIDTH, load, store, zeros
 from spatialops.algebra.simd_blocks import store_block
 from spatialops.algebra.simd_parts import load_first, store_first
 from spatialops.algebra.vectors import ZERO3, add3, cross, minus, plus, put3, scaled, vec3
-from spatialops.dynamics.compliance.along_chains import along_chains
+from spatialops.dynamics.compliance.along_chains import along_chains, mirror
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.compliance.link_rows import take_block
 from spatialops.dynamics.response import answer_wrenches
@@ -202,7 +202,7 @@ def product_kernel(
                 store_block(columns, c, row, take_block(lines, row, c), WIDTH, WIDTH)
         for j in range(end):
             put_pairs(nodes, term_ints, ends, columns, j, 3 * first, W)
-    mirror(W)
+    mirror(W, False)
 
 
 @inlined
@@ -291,19 +291,6 @@ def end_wrench(work: Array, terms: Array, i: int, link: int, sign: float) -> tup
     lever = minus(vec3(terms, i, layout.TERM_POINT), vec3(work, link, layout.ORIGIN))
     moment = scaled(sign, vec3(terms, i, layout.TERM_ANGULAR))
     return plus(moment, cross(lever, force)), force
-
-
-@inlined
-def mirror(W: Array) -> None:
-    """The lower half from the upper one, in blocks of whole registers."""
-    n = W.shape[0]
-    whole = n - n % WIDTH
-    for top in range(0, whole, WIDTH):
-        for left in range(0, top, WIDTH):
-            store_block(W, top, left, take_block(W, left, top), WIDTH, WIDTH)
-    for i in range(n):
-        for j in range(i - i % WIDTH if i < whole else 0, i):
-            W[i, j] = W[j, i]
 
 
 @kernel
