@@ -6,8 +6,9 @@ Motors, servos of position and velocity and DC motors are choices of its numbers
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -119,6 +120,10 @@ class Actuator:
         scalar(self.time_constant, f"{where}: time_constant", low=0.0)
         for name in ("ctrl_range", "force_range", "activation_range"):
             object.__setattr__(self, name, range_of(getattr(self, name), f"{where}: {name}"))
+
+    def __reduce__(self) -> tuple[Callable[[], Actuator], tuple[()]]:
+        """Copied, and sent to other processes, as its plain data: what is kept is read-only."""
+        return partial(type(self), **self.to_data()), ()
 
     @classmethod
     def motor(

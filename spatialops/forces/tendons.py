@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -89,6 +90,10 @@ class Tendon:
             scalar(self.rest, f"{where}: rest")
         object.__setattr__(self, "limits", range_of(self.limits, f"{where}: limits"))
 
+    def __reduce__(self) -> tuple[Callable[[], Tendon], tuple[()]]:
+        """Copied, and sent to other processes, as its plain data: what is kept is read-only."""
+        return partial(type(self), **self.to_data()), ()
+
     @property
     def slack(self) -> Range:
         """Lengths between which its spring does nothing: one and the same where it has no slack."""
@@ -112,7 +117,7 @@ class Tendon:
         length = length_of(model, self, q)
         return 0.5 * self.stiffness * (length - min(max(length, self.slack[0]), self.slack[1])) ** 2
 
-    def to_data(self) -> dict[str, object]:
+    def to_data(self) -> dict[str, Any]:
         """The tendon as plain data; `Tendon(**data)` is the inverse.
 
         Returns
@@ -120,7 +125,7 @@ class Tendon:
         dict
             By names of fields.
         """
-        data: dict[str, object] = {item.name: getattr(self, item.name) for item in fields(self)}
+        data = {item.name: getattr(self, item.name) for item in fields(self)}
         return {**data, **length_data(self)}
 
 

@@ -1,5 +1,8 @@
 """Actuators against closed forms and MuJoCo; servos of any gain are stable."""
 
+import copy
+import pickle
+
 import mujoco
 import numpy as np
 import pytest
@@ -217,3 +220,17 @@ def test_a_refused_actuator_leaves_the_scene_as_it_was(joint, ctrl, message):
         scene.add_actuators([so.Actuator.position(joint, joint, kp=1.0)], ctrl)
     assert [one.name for one in scene.actuators] == ["pin1"]
     assert scene.ctrl.tolist() == [0.3]
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda scene: pickle.loads(pickle.dumps(scene))])
+def test_a_scene_with_actuators_and_tendons_is_copied_and_sent_to_other_processes(again, tmp_path):
+    read, _ = scene_of(tmp_path)
+    stay = so.TendonPath([[so.Node("world", (1.0, 0.0, 1.0)), so.Node(read.model.n_bodies - 1)]])
+    winch = so.Actuator(name="winch", path=stay, gain=(2.0, 0.1, 0.0))
+    tendons = [*read.tendons, so.Tendon(path=stay, stiffness=9.0, rest=(-np.inf, 0.5))]
+    scene = so.Scene(read.model, actuators=[*read.actuators, winch], tendons=tendons)
+    other = again(scene)
+    for one, same in zip(scene.actuators + scene.tendons, other.actuators + other.tendons):
+        assert same.to_data() == one.to_data()
+    ran = [so.Simulator(one).run(duration=0.01, ctrl=[*CTRL, 3.0]).q for one in (scene, other)]
+    assert np.array_equal(*ran)
