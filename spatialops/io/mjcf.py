@@ -100,7 +100,7 @@ def _compiled(path: Path) -> Compiled:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            spec = mujoco.MjSpec.from_file(str(path))
+            spec = _parsed(mujoco, path)
             m = spec.compile()
         except (ValueError, TypeError, OSError, RuntimeError, mujoco.FatalError) as error:
             raise AssetError(
@@ -112,6 +112,14 @@ def _compiled(path: Path) -> Compiled:
     for warning in caught:
         c.left_out.add(f"MuJoCo warns: {' '.join(str(warning.message).split())}")
     return c
+
+
+def _parsed(mujoco: MuJoCoObject, path: Path) -> MuJoCoObject:
+    """The file as MuJoCo's parser has it, which from 4.0 on takes names in ".xml" only."""
+    if path.suffix == ".xml":
+        return mujoco.MjSpec.from_file(str(path))
+    stand_in = f"{path}.xml"  # in the same folder, which what it includes is looked up from
+    return mujoco.MjSpec.from_file(stand_in, include={stand_in: path.read_bytes()})
 
 
 def _weighed_by_density(spec: MuJoCoObject) -> int:

@@ -281,3 +281,23 @@ def test_masses_that_come_from_densities_are_told(tmp_path):
     path = tmp_path / "paired.xml"
     path.write_text(PAIRED)
     assert "mass and inertia come from the densities of geoms: 1 bodies" in read(path).warnings
+
+
+@pytest.mark.parametrize("name", ["arm.mjcf", "arm.XML"])
+def test_other_suffixes_are_read_with_what_stands_beside_the_file(name, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "hand.xml").write_text(
+        '<mujoco><worldbody><body name="hand" pos="0 0 1"><joint/><geom size=".2"/></body>'
+        "</worldbody></mujoco>"
+    )
+    (tmp_path / "sub" / "corner.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
+    (tmp_path / name).write_text(
+        '<mujoco><compiler meshdir="sub"/><asset><mesh name="m" file="corner.obj"/></asset>'
+        '<include file="sub/hand.xml"/><worldbody><body name="arm"><joint/>'
+        '<geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+    )
+    scene = so.load_scene(tmp_path / name)
+    assert set(scene.model.body_names) == {"hand", "arm"}
+    assert sorted(type(geom.shape).__name__ for geom in scene.geoms) == ["ConvexHull", "Sphere"]
