@@ -11,6 +11,7 @@ from spatialops._arrays import Array, ArrayLike, BoolArray, array
 from spatialops.errors import ArgumentError
 from spatialops.gym.task import Moment, Rule, Task
 from spatialops.simulation.batch.batch import Batch
+from spatialops.simulation.batch.starts import activations_of
 from spatialops.simulation.simulator import Simulator
 
 _SEEDS = 2**63  # that noise may have
@@ -83,13 +84,15 @@ class World:
         """Have environments begin, each with chance of its own."""
         where = np.array(list(generators), dtype=np.int64)
         own = [generators[e] for e in sorted(generators)]
-        q = v = seeds = None
+        q = v = activation = seeds = None
         if self.task.begin is not None:
+            scene = self.task.simulator.scene
             states = [self.task.begin(generator) for generator in own]
             q, v = [state.q for state in states], [state.v for state in states]
+            activation = [activations_of(scene, state) for state in states]
         if self.batch.sensors:
             seeds = [int(generator.integers(_SEEDS)) for generator in own]
-        self.batch.reset(q, v, where=where, seeds=seeds)
+        self.batch.reset(q, v, activation=activation, where=where, seeds=seeds)
         self._counts[where] = 0
         self._actions[where] = 0.0
 

@@ -214,3 +214,15 @@ def test_rules_of_a_wrong_shape_are_refused():
         SceneEnv(pendulum_task(observe=lambda moment: moment.q[:, 0]))
     with pytest.raises(ArgumentError, match="action"):
         SceneEnv(pendulum_task()).step(np.zeros(3))
+
+
+def test_environments_begin_with_the_activations_of_the_state():
+    model = so.models.pendulum(2).model
+    lag = so.Actuator(name="lag", joints="pin1", dynamics="filter", time_constant=1.0)
+    simulator = so.Simulator(so.Scene(model, actuators=[lag]), dt=2e-3)
+    state = so.State(np.zeros(2), np.zeros(2), 0.0, np.array([3.0]))
+    env = SceneEnv(pendulum_task(simulator=simulator, begin=lambda rng: state, steps=1))
+    env.reset(seed=1)
+    seen, *_ = env.step(np.zeros(1))
+    after, _ = simulator.step(state, ctrl=[0.0])
+    assert np.array_equal(seen, np.r_[after.q, after.v])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, whole
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
@@ -152,7 +153,7 @@ class Batch:
         self._limits = stacked([one.effort.limit for one in self._setups])
         self._harmless = float(self._limits.min(initial=np.inf))
         self._begin = Starts(self._setups)
-        self._starts = self._begin.rows(None, None, 0.0)
+        self._starts = self._begin.rows()
         self._taus = np.zeros((self.size, 1, model.nv))
         self._n_actuators = len(each[0].scene.actuators)
         self._n_bodies = model.n_bodies
@@ -223,6 +224,7 @@ class Batch:
         v: ArrayLike | None = None,
         *,
         time: ArrayLike = 0.0,
+        activation: ArrayLike | None = None,
         where: ArrayLike | None = None,
         seeds: ArrayLike | None = None,
     ) -> None:
@@ -236,6 +238,8 @@ class Batch:
             Velocities. Default: the scenes'.
         time : float or (n,) array_like
             s. Default 0.
+        activation : (n_states,) or (n, n_states) array_like, optional
+            Of actuators that have dynamics. Default: the scenes'.
         where : (n,) int or (B,) bool array_like, optional
             Which environments. Default: all.
         seeds : (n,) int array_like, optional
@@ -256,14 +260,16 @@ class Batch:
         [0.1, 0.2]
         """
         which = self._which(where)
+        if not which.size:
+            return
         setups = [self._runners[e].setup for e in which]
-        rows = Starts(setups).rows(q, v, time)
+        rows = Starts(setups).rows(q, v, time, activation)
         for e, seed in zip(which.tolist(), noise_seeds(seeds, which)):
             self._readings.seeds[e] = seed
         own = [self._readings.seeds[e] for e in which]
         self._readings.values[which, 0] = first_readings(setups, rows, own)
         self._starts[which] = rows
-        self._states[which, 0] = rows[:, :-1]
+        self._states[which, 0] = rows[:, : self._states.shape[2]]
         self._forces[which if len(self._forces) else []] = 0.0
         self._steps[which] = 0
         for e in which.tolist():
@@ -316,11 +322,7 @@ class Batch:
             self._chunks = self._stock.lasting_chunks(self._starts)
         inputs = self._nothing
         if ctrls is not None or external is not None:
-            inputs = self._inputs(
-                None if ctrls is None else np.asarray(ctrls)[:, None],
-                None if external is None else np.asarray(external)[:, None],
-                1,
-            )
+            inputs = self._inputs(ctrls, external)
         work = Work(self._starts, self._taus, *inputs, self._states, self._forces)
         frozen = {} if self._resets else self.failures
         if len(self._forces):
@@ -344,6 +346,7 @@ class Batch:
         v: ArrayLike | None = None,
         *,
         time: ArrayLike = 0.0,
+        activation: ArrayLike | None = None,
         ctrls: ArrayLike | None = None,
         external: ArrayLike | None = None,
         seeds: ArrayLike | None = None,
@@ -356,7 +359,7 @@ class Batch:
         ----------
         taus : (B, T, nv) array_like
             Joint forces, N m or N.
-        q, v, time : array_like, optional
+        q, v, time, activation : array_like, optional
             Where they begin, in the shapes of `reset`. Default: the scenes' states at time 0,
             whatever `reset` and `step` have made of the environments.
         ctrls : (B, T, n_actuators) array_like, optional
@@ -387,7 +390,7 @@ class Batch:
         """
         given = array(taus, (self.size, None, self._taus.shape[2]), "taus")
         n_steps = given.shape[1]
-        starts = self._begin.rows(q, v, time)
+        starts = self._begin.rows(q, v, time, activation)
         cut = self._cut(given)
         inputs = self._inputs(ctrls, external, n_steps)
         states = np.empty((self.size, n_steps, self._states.shape[2]))
@@ -418,9 +421,9 @@ class Batch:
         return Readings(noise_seeds(seeds, self._everything), values)
 
     def _inputs(
-        self, ctrls: ArrayLike | None, external: ArrayLike | None, n_steps: int
+        self, ctrls: ArrayLike | None, external: ArrayLike | None, *n_steps: int
     ) -> tuple[Array, Array]:
-        """Controls and wrenches of so many steps; of none where they are not given."""
+        """Controls and wrenches of so many steps, or one; of none where they are not given."""
         if ctrls is None and external is None:
             return self._nothing
         shapes = (self._n_actuators,), (self._n_bodies, 6)
@@ -429,7 +432,8 @@ class Batch:
             if values is None:
                 made.append(np.zeros((self.size, 0, *shape)))
             else:
-                made.append(array(values, (self.size, n_steps, *shape), name, finite=True))
+                given = array(values, (self.size, *n_steps, *shape), name, finite=True)
+                made.append(given.reshape(self.size, math.prod(n_steps), *shape))
         return made[0], made[1]
 
     def _all(
@@ -453,7 +457,7 @@ class Batch:
         """Indices of the environments that are meant."""
         every = self._everything
         try:
-            return every if where is None else np.unique(every[np.asarray(where)])
+            return every if where is None else np.unique(every[_indices(where)])
         except IndexError as error:
             raise ArgumentError(f"where: no environments of {self.size}: {error}") from error
 
@@ -466,3 +470,9 @@ class Batch:
             return taus
         limits = self._limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
         return np.clip(taus, -limits, limits)
+
+
+def _indices(where: ArrayLike) -> IntArray | BoolArray:
+    """An array as it was given, but for an empty list, of which NumPy makes an array of floats."""
+    given = np.asarray(where)
+    return given if given.size else given.astype(np.int64)

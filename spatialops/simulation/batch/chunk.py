@@ -16,11 +16,11 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.batch import many_steps as many
 from spatialops.simulation.batch.many_steps import step_many
 from spatialops.simulation.batch.readings import Observer, Readings
+from spatialops.simulation.batch.starts import state_in
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.adapter import load_new
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held
-from spatialops.tree.state import State
 
 
 class Begin(Enum):
@@ -51,8 +51,8 @@ class Work(NamedTuple):
 
     Attributes
     ----------
-    starts : (B, nq + nv + 1) array
-        Where each begins, or began: state and time.
+    starts : (B, nq + nv + 1 + n_states) array
+        Where each begins, or began: q, v, time and activations.
     taus : (B, T, nv) array
         Joint forces, cut to the effort limits, N m or N.
     ctrls : (B, T, n_actuators) array
@@ -82,9 +82,8 @@ class Environment(NamedTuple):
     def begin(self, start: Array) -> None:
         """Begin at a state and time, without a past, as a run does."""
         t = self.loop.tables
-        nq = t.q.size
         self.loop.advance(clear_held)
-        load_new(t, State(start[:nq], start[nq:-1], float(start[-1])))
+        load_new(t, state_in(start, self.runner.setup.scene.model))
         self.runner.loops.begin(t)
         self.loop.advance(begin_held)
         self.loop.stepping.external.begin()
@@ -205,6 +204,6 @@ def stay(work: Work, e: int, step: int, begin: Begin) -> None:
     if step:
         work.states[e, step:] = work.states[e, step - 1]
     elif begin is not Begin.GOES_ON:
-        work.states[e] = work.starts[e, :-1]
+        work.states[e] = work.starts[e, : work.states.shape[2]]
     if len(work.forces):
         work.forces[e, step:] = 0.0

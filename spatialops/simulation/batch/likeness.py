@@ -32,11 +32,12 @@ def refuse_unlike(simulators: list[Simulator], *, forces: bool) -> None:
         same = (one.dt, model.nq, model.nv) == (first.dt, other.nq, other.nv)
         same &= model.n_bodies == other.n_bodies
         same &= len(one.scene.actuators) == len(first.scene.actuators)
+        same &= one.scene.elements.n_states == first.scene.elements.n_states
         if not (same and (not forces or _geom_names(one) == _geom_names(first))):
             raise ArgumentError(
                 f"simulators: environment {e} is not like environment 0: they must have the same "
-                "dt and numbers of bodies, coordinates, velocities, actuators and, for forces, "
-                "the same names of geoms"
+                "dt and numbers of bodies, coordinates, velocities, actuators, activations and, "
+                "for forces, the same names of geoms"
             )
         if one.setup.sensing.columns != first.setup.sensing.columns:
             raise ArgumentError(

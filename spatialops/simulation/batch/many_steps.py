@@ -95,14 +95,13 @@ def put_inputs(t: Tables, ctrls: Array, wrenches: Array, e: int, k: int) -> None
 
 @merged
 def begin_anew(t: Tables, start: Array) -> None:
-    """Begin at a state and time, without a past."""
+    """Begin at a state, time and activations, without a past."""
     clear(t)
-    nq = t.q.size
-    for i in range(nq):
-        t.q[i] = start[i]
-    for i in range(t.v.size):
-        t.v[i] = start[nq + i]
-    t.monitor[at.TIME] = start[nq + t.v.size]
+    end = t.q.size + t.v.size
+    copy_into(t.q, start[: t.q.size])
+    copy_into(t.v, start[t.q.size : end])
+    copy_into(t.activation, start[end + 1 :])
+    t.monitor[at.TIME] = start[end]
     t.monitor[at.LONGEST] = t.settings[at.DT]
     begin_record(t)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, whole
 from spatialops.errors import ArgumentError
+from spatialops.simulation.batch.starts import state_in
 from spatialops.simulation.runs.observed_step import not_begun, observed
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.stepping.adapter import state_of
@@ -58,8 +59,7 @@ def first_readings(setups: list[Setup], starts: Array, seeds: list[int]) -> Arra
     rows = np.empty((len(setups), setups[0].sensing.width))
     if rows.size:
         for row, setup, start, seed in zip(rows, setups, starts, seeds):
-            nq = setup.scene.model.nq
-            state = State(start[:nq], start[nq:-1], float(start[-1]))
+            state = state_in(start, setup.scene.model)
             row[:] = setup.sensing.read(not_begun(setup.scene, state, seed))
     return rows
 

@@ -11,6 +11,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array
 from spatialops.errors import ArgumentError
 from spatialops.simulation.runs.setup import Setup
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -36,8 +37,14 @@ class Starts:
             found.extend(_Bounds.of(setup.scene.model, mine))
         self._bounds = found
 
-    def rows(self, q: ArrayLike | None, v: ArrayLike | None, time: ArrayLike) -> Array:
-        """Rows (n, nq + nv + 1) of q, v and time.
+    def rows(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        time: ArrayLike = 0.0,
+        activation: ArrayLike | None = None,
+    ) -> Array:
+        """Rows (n, nq + nv + 1 + n_states) of q, v, time and activations.
 
         Parameters
         ----------
@@ -45,6 +52,8 @@ class Starts:
             None: of the scenes' states.
         time : float or (n,) array_like
             s.
+        activation : (n_states,) or (n, n_states) array_like or None
+            None: of the scenes' states.
 
         Raises
         ------
@@ -53,18 +62,20 @@ class Starts:
         """
         setups = self._setups[:1] if self._alike else self._setups
         states, model = [setup.scene.state for setup in setups], setups[0].scene.model
-        nq = model.nq
-        rows = np.empty((len(self._setups), nq + model.nv + 1))
+        nq, end = model.nq, model.nq + model.nv
+        own = [activations_of(setup.scene, setup.scene.state) for setup in setups]
+        rows = np.empty((len(self._setups), end + 1 + len(own[0])))
         _put(rows[:, :nq], q, [state.q for state in states], "q")
-        _put(rows[:, nq:-1], v, [state.v for state in states], "v")
+        _put(rows[:, nq:end], v, [state.v for state in states], "v")
         if not (type(time) is float and math.isfinite(time)):
-            time = array(time, (None,) * np.ndim(time), "time", finite=True)
-        rows[:, -1] = time
+            time = array(time, rows[:, 0].shape if np.ndim(time) else (), "time", finite=True)
+        rows[:, end] = time
+        _put(rows[:, end + 1 :], activation, own, "activation")
         one_place = q is None and self._alike
         doubtful = self._doubtful(model, rows[:1] if one_place else rows)
         if doubtful is not None and doubtful.any():
             for e in np.flatnonzero(np.broadcast_to(doubtful, len(rows))).tolist():
-                rows[e, :-1] = _checked(self._setups[e], rows[e], nq, e)
+                rows[e, :end] = _checked(self._setups[e], rows[e], e)
         return rows
 
     def _doubtful(self, model: Model, rows: Array) -> BoolArray | None:
@@ -117,9 +128,21 @@ def stacked(rows: list[Array]) -> Array:
     return np.stack(rows)
 
 
-def _checked(setup: Setup, row: Array, nq: int, e: int) -> Array:
+def state_in(row: Array, model: Model) -> State:
+    """The state that a row holds."""
+    end = model.nq + model.nv
+    return State(row[: model.nq], row[model.nq : end], float(row[end]), row[end + 1 :])
+
+
+def activations_of(scene: Scene, state: State) -> Array:
+    """All activations of a state: none given stands for zeros."""
+    n_states = scene.elements.n_states
+    return state.activation if len(state.activation) else np.zeros(n_states)
+
+
+def _checked(setup: Setup, row: Array, e: int) -> Array:
     try:
-        state = setup.checked(State(row[:nq], row[nq:-1], float(row[-1])))
+        state = setup.checked(state_in(row, setup.scene.model))
     except ArgumentError as error:
         raise ArgumentError(f"environment {e}: {error}") from error
     return np.concatenate([state.q, state.v])

@@ -252,6 +252,53 @@ def test_wrong_arguments_are_named():
         batch.reset(q=np.zeros((2, 4)))
     with pytest.raises(ArgumentError, match="where"):
         batch.reset(where=[5])
+    with pytest.raises(ArgumentError, match="time: expected shape"):
+        batch.reset(time=[0.0, 1.0, 2.0])
+    with pytest.raises(ArgumentError, match="activation: expected shape"):
+        batch.reset(activation=[1.0])
+    with pytest.raises(ArgumentError, match="external: expected numbers of shape"):
+        batch.step(external={"ball": np.zeros(6)})
+    with pytest.raises(ArgumentError, match="ctrls: expected shape"):
+        batch.step(ctrls=1.0)
+
+
+@pytest.mark.parametrize("nowhere", [[], [False, False]])
+def test_none_may_begin_anew(nowhere):
+    batch = so.Batch(so.Simulator(pendulum()), 2, threads=1)
+    batch.step(np.ones((2, 3)))
+    before = batch.q.copy()
+    batch.reset(np.zeros((0, 3)), where=nowhere)
+    assert np.array_equal(batch.q, before)
+
+
+def filtered(activation=()):
+    """A motor behind a filter, on a pendulum that begins with what it had been told."""
+    lag = so.Actuator(name="lag", joints="pin1", gain=(3, 0, 0), dynamics="filter", time_constant=1)
+    start = so.State(np.array([0.1, 0.2]), np.zeros(2), 0.0, np.array(activation))
+    return so.Simulator(
+        so.Scene(so.models.pendulum(2).model, actuators=[lag], ctrl=[0.5], state=start)
+    )
+
+
+def test_activations_begin_as_the_scenes_states_or_those_given():
+    given = [[0.7], [-0.4]]
+    alone = [filtered(own).run(duration=0.005).q[1:] for own in given]
+    with so.Batch([filtered(own) for own in given], threads=1) as batch:
+        rollout = batch.rollout(np.zeros((2, 5, 2)))
+        for _ in range(5):
+            batch.step()
+    with so.Batch(filtered(), 2, threads=1) as other:
+        told = other.rollout(np.zeros((2, 5, 2)), activation=given)
+        other.reset(activation=[-0.4], where=[1])
+        for _ in range(5):
+            other.step()
+    np.testing.assert_array_equal(rollout.q, alone)
+    np.testing.assert_array_equal(told.q, alone)
+    np.testing.assert_array_equal(batch.q, rollout.q[:, -1])
+    np.testing.assert_array_equal(other.q[1], rollout.q[1, -1])
+    motor = so.Actuator.motor("motor", "pin1")
+    with pytest.raises(ArgumentError, match="environment 1 is not like"):
+        so.Batch([filtered(), so.Simulator(so.Scene(filtered().scene.model, actuators=[motor]))])
 
 
 @pytest.mark.parametrize("size", [1, 3])
