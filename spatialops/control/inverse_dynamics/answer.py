@@ -31,7 +31,7 @@ class Answer(NamedTuple):
     impulses : (m, 3) array
         Along the contacts' frames, N s.
     forces : Remembered
-        The same by names.
+        The same by names, with those of stops and dry friction of joints.
     residual : float
         Of the law.
     iterations : int

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.law import unit_compliance
 from spatialops.contact.laws.pivoting import pivot_alone
@@ -103,6 +104,8 @@ def allowed(
     used = 0
     count = 0
     for i, (mu, p, v) in enumerate(zip(problem.friction, impulses, u, strict=True)):
+        if problem.kinds[i] == DRY:
+            continue  # of a joint: its slip says what it is, or it holds as the law has it
         at = slice(3 * i, 3 * i + 3)
         opens = v[0] > still
         slides = np.hypot(v[1], v[2]) > still or (opens and law == "dissipation")

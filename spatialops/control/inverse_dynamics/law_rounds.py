@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray
+from spatialops.contact.constraint_rows import CONTACT
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
 from spatialops.control.inverse_dynamics.answer import GAVE_WAY, OTHERS, Answer, unsettled
@@ -145,7 +146,7 @@ class LawRounds:
             ahead.before,
             after,
             found.problem.forces(ahead, found.impulses.ravel(), self.dt),
-            found.impulses,
+            found.impulses[found.problem.kinds == CONTACT],
             Remembered.of(ahead.keys, found.problem.frames, found.impulses),
             found.solution.residual,
             found.iterations,

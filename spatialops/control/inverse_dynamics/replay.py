@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.contact.constraint_rows import CONTACT
 from spatialops.contact.laws.law import Law
 from spatialops.control.inverse_dynamics.remembered import Remembered
 from spatialops.simulation.lookahead import Lookahead
@@ -50,7 +51,8 @@ def replay(lookahead: Lookahead, law: Law, state: State, tau: Array, last: Remem
         if ahead.problem is not None:
             start = last.along(ahead.keys, ahead.problem.frames)
             answer = law.solve(ahead.problem, start if start.any() else None)
-            forces, residual = answer.impulses / dt, answer.residual
+            touching = ahead.problem.kinds == CONTACT
+            forces, residual = answer.impulses[touching] / dt, answer.residual
             after = ahead.problem.after(answer.impulses.ravel())
         counted, gain = gain, after - ahead.before
         if settled(state, counted, gain, dt):

@@ -1,8 +1,11 @@
 """Coulomb friction and complementarity: the choice among forces that do the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import spatialops as so
 from spatialops.contact import Coulomb
 from spatialops.control import ConeController, CoulombController
 from spatialops.control.inverse_dynamics.coulomb import minimal_difference
@@ -53,6 +56,26 @@ def test_standing_carries_the_weight(kind):
     assert told.forces[:, 0].sum() == pytest.approx(9.81 * robot.model.mass, rel=1e-6)
     assert not tau[:6].any()
     assert np.abs(tau[6:]).max() > 0.1
+
+
+@pytest.mark.parametrize("choice", ["nearest", "least-torque"])
+def test_dry_friction_of_joints_that_move_is_not_chosen(choice):
+    robot = so.models.quadruped()
+    geoms, dry = robot.scene(friction=0.8).geoms, np.full(robot.model.nv, 0.05)
+    dry[:6] = 0.0
+    scene = so.Scene(replace(robot.model, dry_friction=dry), geoms, state=robot.state)
+    sim = so.Simulator(scene, law="cone", impact_threshold=100.0)
+    crouch = np.tile([0.5, 2.0, -4.0], 4)
+    control = ConeController(sim, lambda time, state: crouch, choice=choice, horizon=sim.dt)
+    state = robot.state
+    for _ in range(4):
+        tau = control(state.time, state)
+        told, again = control.explain(), control.replay()
+        after, info = sim.step(state, tau)
+        came = (after.v - state.v)[6:] / sim.dt
+        assert told.forces.shape == again.forces.shape == (len(info.contacts), 3)
+        assert came == pytest.approx(told.predicted[6:], abs=1e-5)
+        state = after
 
 
 def test_options_are_checked():
