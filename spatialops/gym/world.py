@@ -11,7 +11,6 @@ from spatialops._arrays import Array, ArrayLike, BoolArray, array
 from spatialops.errors import ArgumentError
 from spatialops.gym.task import Moment, Rule, Task
 from spatialops.simulation.batch.batch import Batch
-from spatialops.simulation.batch.starts import activations_of
 from spatialops.simulation.simulator import Simulator
 
 _SEEDS = 2**63  # that noise may have
@@ -89,7 +88,7 @@ class World:
             scene = self.task.simulator.scene
             states = [self.task.begin(generator) for generator in own]
             q, v = [state.q for state in states], [state.v for state in states]
-            activation = [activations_of(scene, state) for state in states]
+            activation = [scene.activations(state) for state in states]
         if self.batch.sensors:
             seeds = [int(generator.integers(_SEEDS)) for generator in own]
         self.batch.reset(q, v, activation=activation, where=where, seeds=seeds)

@@ -30,8 +30,8 @@ class Planted(NamedTuple):
 def forest(parts: Sequence[Planted]) -> Model:
     """One model of several; coordinates and velocities are stacked in the order given.
 
-    The coordinates of a free body stay its pose in the world: only what hangs on the world
-    otherwise is moved. See `planted_coordinates`.
+    The frame of a free joint stays where it is: only what hangs on the world otherwise is moved.
+    See `planted_coordinates`.
 
     Raises
     ------
@@ -114,16 +114,25 @@ def _planted_links(part: Planted) -> Array:
 
 
 def planted_coordinates(part: Planted, q: Array) -> Array:
-    """The part's coordinates with free bodies moved along with its world."""
+    """The part's coordinates with free bodies moved along with its world.
+
+    Where F is the frame of a free joint, X what its coordinates say and P the part's pose, the body
+    comes to P F X = F X', so that X' = F^-1 P F X.
+    """
     result = np.array(q, dtype=np.float64)
     turn = np.asarray(part.rotation, dtype=np.float64)
     for name, kind in zip(part.model.joint_names, part.model.joint_kinds, strict=True):
         if kind != "free":
             continue
         at = part.model.q_slice(name).start
-        result[at : at + 3] = np.asarray(part.position) + turn @ result[at : at + 3]
+        row = part.model.links[part.model.v_slice(name).start]
+        origin = row[layout.PLACE_P : layout.PLACE_P + 3]
+        frame = row[layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
+        moved = np.asarray(part.position) + turn @ (origin + frame @ result[at : at + 3]) - origin
+        result[at : at + 3] = frame.T @ moved
         if not np.array_equal(turn, np.eye(3)):
-            result[at + 3 : at + 7] = to_quaternion(turn @ from_quaternion(result[at + 3 : at + 7]))
+            own = from_quaternion(result[at + 3 : at + 7])
+            result[at + 3 : at + 7] = to_quaternion(frame.T @ turn @ frame @ own)
     return result
 
 

@@ -234,3 +234,41 @@ def test_a_scene_with_actuators_and_tendons_is_copied_and_sent_to_other_processe
         assert same.to_data() == one.to_data()
     ran = [so.Simulator(one).run(duration=0.01, ctrl=[*CTRL, 3.0]).q for one in (scene, other)]
     assert np.array_equal(*ran)
+
+
+def lagging(activation):
+    """A pendulum with a motor behind a filter, told something before."""
+    lag = so.Actuator(name="lag", joints="pin1", gain=(3, 0, 0), dynamics="filter", time_constant=1)
+    state = so.State(np.zeros(2), np.zeros(2), 0.0, np.array(activation))
+    return so.Scene(so.models.pendulum(2).model, actuators=[lag], state=state)
+
+
+def test_activations_stay_where_scenes_are_composed_raised_and_added_to():
+    parts = [so.Part(source=lagging(told), name=name) for told, name in (([0.7], "a"), ([], "b"))]
+    assert so.compose(parts).state.activation.tolist() == [0.7, 0.0]
+    scene = lagging([0.7])
+    assert so.raised(scene, 0.1).activation.tolist() == [0.7]
+    scene.add_actuators([so.Actuator(name="n", joints="pin2", dynamics="integrator")])
+    assert scene.state.activation.tolist() == [0.7, 0.0]
+
+
+@pytest.mark.parametrize("time", [so.TimeStepping(), so.EventDriven()])
+def test_a_stored_scene_begins_with_the_activations_of_its_record(time, tmp_path):
+    simulator = so.Simulator(lagging([]), time=time)
+    start = so.State(np.zeros(2), np.zeros(2), 0.0, np.array([0.7]))
+    record = simulator.run(start, duration=0.01)
+    record.save(tmp_path / "lag.npz")
+    scene = so.load_record(tmp_path / "lag.npz").scene
+    assert scene.state.activation.tolist() == [0.7]
+    assert np.array_equal(so.Simulator(scene, time=time).run(duration=0.01).q, record.q)
+
+
+def test_a_run_on_disk_begins_with_its_activations(tmp_path):
+    simulator = so.Simulator(lagging([0.7]))
+    simulator.run_to_disk(tmp_path / "run", duration=0.01)
+    simulator.resume(tmp_path / "run", duration=0.02)
+    whole = so.load_record(tmp_path / "run")
+    again = so.load_record(whole.save(tmp_path / "whole.npz"))
+    for record in (whole, again):
+        assert record.scene.state.activation.tolist() == [0.7]
+    assert np.array_equal(whole.q, simulator.run(duration=0.02).q)

@@ -23,7 +23,8 @@ def arm():
         builder.add_body(
             name, parent=parent, joint=joint, inertia=inertia, position=(0.0, 0.1, 0.5)
         )
-    builder.add_body("drone", joint="free", inertia=so.Inertia.box((1.0, 2.0, 3.0), mass=1.0))
+    drone = so.Inertia.box((1.0, 2.0, 3.0), mass=1.0)
+    builder.add_body("drone", joint="free", inertia=drone, position=(3, 1, 2), rotation=TURN.T)
     builder.add_body(
         "wheel", parent="drone", joint="ball", inertia=so.Inertia.sphere(0.2, mass=1.0)
     )

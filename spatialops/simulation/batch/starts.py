@@ -11,7 +11,6 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array
 from spatialops.errors import ArgumentError
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -63,7 +62,7 @@ class Starts:
         setups = self._setups[:1] if self._alike else self._setups
         states, model = [setup.scene.state for setup in setups], setups[0].scene.model
         nq, end = model.nq, model.nq + model.nv
-        own = [activations_of(setup.scene, setup.scene.state) for setup in setups]
+        own = [setup.scene.activations(setup.scene.state) for setup in setups]
         rows = np.empty((len(self._setups), end + 1 + len(own[0])))
         _put(rows[:, :nq], q, [state.q for state in states], "q")
         _put(rows[:, nq:end], v, [state.v for state in states], "v")
@@ -132,12 +131,6 @@ def state_in(row: Array, model: Model) -> State:
     """The state that a row holds."""
     end = model.nq + model.nv
     return State(row[: model.nq], row[model.nq : end], float(row[end]), row[end + 1 :])
-
-
-def activations_of(scene: Scene, state: State) -> Array:
-    """All activations of a state: none given stands for zeros."""
-    n_states = scene.elements.n_states
-    return state.activation if len(state.activation) else np.zeros(n_states)
 
 
 def _checked(setup: Setup, row: Array, e: int) -> Array:

@@ -164,7 +164,8 @@ class Course:
     # ---------------------------------------------------------------------------------- the record
     def start_record(self, metadata: Callable[[], PlainData], *, brief: bool) -> None:
         """Keep rows from here on; the present state is the first."""
-        self.builder = RecordBuilder(self.scene, metadata, brief=brief)
+        activation = self.state().activation
+        self.builder = RecordBuilder(self.scene, metadata, brief=brief, activation=activation)
         self.keep()
 
     def keep(self) -> None:

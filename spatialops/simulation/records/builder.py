@@ -50,6 +50,8 @@ class RecordBuilder:
         Makes the options, when the record is made.
     brief : bool
         Whether contacts and impacts are left out.
+    activation : (n_states,) array, optional
+        Of actuators where the run begins. Default: the record is not of its beginning.
 
     Attributes
     ----------
@@ -58,7 +60,12 @@ class RecordBuilder:
     """
 
     def __init__(
-        self, scene: Scene, metadata: Callable[[], PlainData], *, brief: bool = False
+        self,
+        scene: Scene,
+        metadata: Callable[[], PlainData],
+        *,
+        brief: bool = False,
+        activation: Array | None = None,
     ) -> None:
         self.scene = scene
         self.metadata = metadata
@@ -66,11 +73,15 @@ class RecordBuilder:
         self._empty: Chunk | None = None
         self._since: list[Certificate] = []
         self.clear()
+        self._begun: PlainData = {}  # what a record of the beginning says of it
+        if activation is not None and len(activation):
+            self._begun = {"activation": activation.tolist()}
 
     def clear(self) -> None:
         """Forget the chunks: a record has been made of them."""
         self.n_bytes = 0
         self._n_rows = 0
+        self._begun = {}
         self._merged: list[Chunk] = []  # of `_FEW` chunks each
         self._chunks: list[Chunk] = []
         self._certified: dict[int, Array] = {}  # certificates by row
@@ -170,7 +181,7 @@ class RecordBuilder:
             pivots=rows[:, at.ROW_PIVOTS],
             contact_records=pushing,
             events=chunk.events,
-            metadata={**self.metadata(), **counts, "versions": dict(versions())},
+            metadata={**self.metadata(), **counts, **self._begun, "versions": dict(versions())},
             end=np.concatenate([[end.time], end.q, end.v, end.activation]),
         )
 

@@ -27,6 +27,7 @@ _LATER = (
     "dry_impulses",
     "joint_work",
 )
+_BEGUN = {"activation"}  # metadata of the file that the run begins in
 _NO_ROWS = ("contact_records", "events", "moments")  # their lengths are not those of the rows
 
 
@@ -72,7 +73,8 @@ def load_record(path: str | os.PathLike[str]) -> Record:
     if any(b < a for a, b in pairwise(counts)):
         raise RecordError(f"{path}: the files are not of one run: steps go back")
     try:
-        return replace(joined(records), metadata=records[-1].metadata)
+        begun = {name: records[0].metadata[name] for name in _BEGUN & records[0].metadata.keys()}
+        return replace(joined(records), metadata={**records[-1].metadata, **begun})
     except ValueError as error:
         raise RecordError(f"{path}: the files are not of one run: {error}") from error
 

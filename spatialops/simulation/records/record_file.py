@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spatialops._arrays import Array, scalar, whole
+from spatialops._arrays import Array, array, scalar, whole
 from spatialops._files import load_arrays, save_arrays
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation.event_log import EventLog
@@ -144,11 +144,15 @@ def _read(
     }
     model = Model.from_arrays(tables | header["names"])
     values = {name: arrays[name] for name in names if name in arrays or name not in optional}
-    scene = Scene.from_data(model, header["scene"], _first_state(values, model.nq))
+    metadata = _metadata(header["metadata"])
+    begin = _first_state(values, model.nq, metadata)
+    scene = Scene.from_data(model, header["scene"], begin)
+    if len(begin.activation) not in (0, scene.elements.n_states):
+        raise RecordError(f"{path}: activations of the beginning do not fit the scene")
     resume = {
         key.removeprefix(_RESUME): value for key, value in arrays.items() if key.startswith(_RESUME)
     }
-    return Stored(scene, _metadata(header["metadata"]), checked_rows(values, scene), resume)
+    return Stored(scene, metadata, checked_rows(values, scene), resume)
 
 
 def _metadata(data: object) -> PlainData:
@@ -190,10 +194,11 @@ def _parsed(text: str) -> PlainData:
         raise RecordError("the header's brackets stand too deep in one another") from None
 
 
-def _first_state(values: Mapping[str, Array], nq: int) -> State:
+def _first_state(values: Mapping[str, Array], nq: int, metadata: PlainData) -> State:
     """Where a record begins; where it ends if it has no rows, as files of a run may be."""
     if len(values["times"]):
-        return State(values["q"][0], values["v"][0], float(values["times"][0]))
+        told = array(metadata.get("activation", ()), (None,), "metadata: activation", finite=True)
+        return State(values["q"][0], values["v"][0], float(values["times"][0]), told)
     end = values["end"]
     nv = values["v"].shape[1]
     return State(end[1 : 1 + nq], end[1 + nq : 1 + nq + nv], float(end[0]))

@@ -49,7 +49,10 @@ class RecordedRun:
         self.plan = plan
         setup = runner.setup
         self.builder = RecordBuilder(
-            setup.scene, plan.all_metadata, brief=plan.record_every is None
+            setup.scene,
+            plan.all_metadata,
+            brief=plan.record_every is None,
+            activation=setup.scene.activations(state) if plan.past is None else None,
         )
         self.sensing = setup.sensing
         every_step = plan.controller is not None or runner.loops.varies or setup.full

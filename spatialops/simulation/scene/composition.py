@@ -136,7 +136,7 @@ def compose(
     tendons = [_prefixed(own, one) for own, scene in scenes for one in scene.tendons]
     q = np.concatenate([planted_coordinates(own, scene.state.q) for own, scene in scenes])
     v = np.concatenate([scene.state.v for _, scene in scenes])
-    activation = np.concatenate([scene.state.activation for _, scene in scenes])
+    activation = np.concatenate([scene.activations(scene.state) for _, scene in scenes])
     result = LoadedScene(
         model,
         geoms,

@@ -44,7 +44,7 @@ def maximal_scene(scene: Scene) -> Scene:
     ------
     ModelError
         For a joint that no closure stands for, joints with armature, damping, dry friction or
-        limits, and bodies without inertia.
+        limits, bodies without inertia, actuators, tendons, and bodies whose weight is borne.
 
     References
     ----------
@@ -53,6 +53,11 @@ def maximal_scene(scene: Scene) -> Scene:
     if not isinstance(scene, Scene):
         raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
     model = scene.model
+    if scene.actuators or scene.tendons or model.borne:
+        raise ModelError(
+            "scene: actuators, tendons and compensation of gravity act on the tree; the scene of "
+            "free bodies has none"
+        )
     builder = TreeBuilder(gravity=model.gravity)
     for name in model.body_names:
         builder.add_body(name, joint=Joint("free", name=name), inertia=_inertia(model, name))
@@ -76,6 +81,8 @@ def maximal_scene(scene: Scene) -> Scene:
         loops=[*hinges, *scene.loops.items],
         state=maximal_state(model, scene.state),
         ignore=never,
+        include=scene.include,
+        pair_laws=scene.pair_laws,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -81,4 +82,4 @@ def raised(scene: Scene, height: float) -> State:
             lowest[root] = float(poses.positions[roots == root, 2].min())
         if model.joint_kinds[k] == "free":
             q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[root]
-    return State(q, scene.state.v, scene.state.time)
+    return replace(scene.state, q=q)

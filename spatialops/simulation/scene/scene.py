@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -176,6 +176,21 @@ class Scene:
             return np.zeros(len(self.actuators)) if own is None else own.copy()
         return array(ctrl, (len(self.actuators),), "ctrl", finite=True).copy()
 
+    def activations(self, state: State) -> Array:
+        """All activations of a state.
+
+        Parameters
+        ----------
+        state : State
+            Of the scene's mechanism.
+
+        Returns
+        -------
+        (n_states,) array
+            Zeros where the state has none.
+        """
+        return state.activation if len(state.activation) else np.zeros(self.elements.n_states)
+
     def __repr__(self) -> str:
         kinds = Counter(type(geom.shape).__name__ for geom in self.geoms)
         shapes = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "no geoms"
@@ -270,6 +285,10 @@ class Scene:
         count = len(both) - len(self.actuators)
         added = np.zeros(count) if ctrl is None else array(ctrl, (count,), "ctrl", finite=True)
         self.elements = elements_of(self.model, both, self.tendons)
+        if len(self.state.activation):
+            more = self.elements.n_states - len(self.state.activation)
+            told = np.concatenate([self.state.activation, np.zeros(more)])
+            self.state = replace(self.state, activation=told)
         self.actuators = both
         self.ctrl = np.concatenate([self.ctrl, added])
 

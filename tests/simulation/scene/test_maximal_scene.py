@@ -131,3 +131,29 @@ def test_massless_bodies_are_refused():
     )
     with pytest.raises(ModelError, match="'light'"):
         so.maximal_scene(so.Scene(builder.build()))
+
+
+def test_what_pairs_have_of_their_own_goes_over():
+    scene = so.models.pendulum(2).scene()
+    model, geoms = scene.model, scene.geoms
+    pair = so.Pair(a=geoms[0].name, b="floor", friction=0.123)
+    joined = [(geoms[0].name, geoms[1].name)]  # of a body and its parent
+    free = so.maximal_scene(so.Scene(model, geoms, pair_laws=[pair], include=joined))
+    assert free.pair_laws == (pair,)
+    assert frozenset(joined[0]) in {frozenset(free.pair_names(p)) for p in range(len(free.pairs))}
+
+
+@pytest.mark.parametrize("what", ["actuators", "tendons", "weight"])
+def test_what_acts_on_the_tree_alone_is_refused(what):
+    scene = so.models.pendulum(2).scene()
+    if what == "actuators":
+        scene.add_actuators([so.Actuator.motor("motor", "pin1")])
+    elif what == "tendons":
+        scene = so.Scene(scene.model, tendons=[so.Tendon(joints={"pin1": 1.0}, stiffness=1.0)])
+    else:
+        inertia = so.Inertia.sphere(0.1, mass=1.0)
+        builder = so.TreeBuilder()
+        builder.add_body("a", joint="ball", inertia=inertia, gravity_compensation=0.5)
+        scene = so.Scene(builder.build())
+    with pytest.raises(ModelError, match="act on the tree"):
+        so.maximal_scene(scene)
