@@ -18,6 +18,7 @@ from spatialops.errors import MissingLibraryError, ModelError
 from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.described import Described, described
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.joint import KINDS, Joint, JointKind
 from spatialops.tree.model import Model
 
@@ -34,7 +35,10 @@ __all__ = ["from_mujoco", "to_mujoco", "wrenches_from_mujoco", "wrenches_to_mujo
 
 _XYZW = [1, 2, 3, 0]  # where x, y, z, w stand in (w, x, y, z)
 _WXYZ = [3, 0, 1, 2]
+_POSE_XYZW = [0, 1, 2, 4, 5, 6, 3]  # of a position and a quaternion
+_POSE_WXYZ = [0, 1, 2, 6, 3, 4, 5]
 _SWAPPED = [3, 4, 5, 0, 1, 2]
+_HOME = FreeFrame(np.zeros(3), np.eye(3))
 
 
 def from_mujoco(theirs: mujoco.MjModel) -> Conversion:
@@ -154,7 +158,8 @@ def to_mujoco(model: Model) -> tuple[mujoco.MjModel, Conversion]:
         own_q, own_v = model.q_slice(name), model.v_slice(name)
         nq, nv = KINDS[kind]
         there = (width(theirs.jnt_qposadr[j], nq), width(theirs.jnt_dofadr[j], nv))
-        maps.append(JointMap(own_q, own_v, *there, **_maps(kind, 0.0)))
+        frame = FreeFrame.of(model, name) if kind == "free" else _HOME
+        maps.append(JointMap(own_q, own_v, *there, **_maps(kind, 0.0, frame)))
     bodies = {
         name: mujoco.mj_name2id(theirs, mujoco.mjtObj.mjOBJ_BODY, name) for name in model.body_names
     }
@@ -263,12 +268,15 @@ def _joint(theirs: Theirs, j: int) -> tuple[Joint, dict[str, Theirs]]:
     return Joint(ours, axis=theirs.jnt_axis[j], armature=dof[0]), _maps(ours, zero)
 
 
-def _maps(kind: str, zero: float) -> dict[str, Theirs]:
-    """Maps of a kind of joint whose coordinate there is `zero` where ours is 0."""
+def _maps(kind: str, zero: float, frame: FreeFrame = _HOME) -> dict[str, Theirs]:
+    """Maps of a kind of joint whose coordinate there is `zero` where ours is 0.
+
+    Coordinates of a free joint there are the body's pose in the world; ours are in its `frame`.
+    """
     if kind == "free":
         return {
-            "coordinates": lambda q: np.concatenate([q[:3], q[3:][_XYZW]]),
-            "their_coordinates": lambda q: np.concatenate([q[:3], q[3:][_WXYZ]]),
+            "coordinates": lambda q: frame.coordinates(q[_POSE_XYZW]),
+            "their_coordinates": lambda q: frame.in_world(q)[_POSE_WXYZ],
             "rates": _free_rates,
             "drift": _free_drift,
         }

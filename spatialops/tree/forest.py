@@ -10,9 +10,10 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops.algebra.rotation import from_quaternion, rotation_matrix, to_quaternion
+from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD
+from spatialops.tree.free_frames import FreeFrame, moved
 from spatialops.tree.loop import Loop
 from spatialops.tree.model import Model
 from spatialops.tree.node import Frame
@@ -114,25 +115,14 @@ def _planted_links(part: Planted) -> Array:
 
 
 def planted_coordinates(part: Planted, q: Array) -> Array:
-    """The part's coordinates with free bodies moved along with its world.
-
-    Where F is the frame of a free joint, X what its coordinates say and P the part's pose, the body
-    comes to P F X = F X', so that X' = F^-1 P F X.
-    """
+    """The part's coordinates with free bodies moved along with its world."""
     result = np.array(q, dtype=np.float64)
     turn = np.asarray(part.rotation, dtype=np.float64)
     for name, kind in zip(part.model.joint_names, part.model.joint_kinds, strict=True):
-        if kind != "free":
-            continue
-        at = part.model.q_slice(name).start
-        row = part.model.links[part.model.v_slice(name).start]
-        origin = row[layout.PLACE_P : layout.PLACE_P + 3]
-        frame = row[layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
-        moved = np.asarray(part.position) + turn @ (origin + frame @ result[at : at + 3]) - origin
-        result[at : at + 3] = frame.T @ moved
-        if not np.array_equal(turn, np.eye(3)):
-            own = from_quaternion(result[at + 3 : at + 7])
-            result[at + 3 : at + 7] = to_quaternion(frame.T @ turn @ frame @ own)
+        if kind == "free":
+            at, frame = part.model.q_slice(name), FreeFrame.of(part.model, name)
+            pose = moved(turn, np.asarray(part.position), frame.in_world(result[at]))
+            result[at] = frame.coordinates(pose)
     return result
 
 

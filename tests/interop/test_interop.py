@@ -7,6 +7,7 @@ import pytest
 
 import spatialops as so
 from tests.io.test_robots import MALFORMED, MJCFS, URDFS
+from tests.support.homes import elsewhere
 from tests.support.robots import bare
 
 mujoco = pytest.importorskip("mujoco")
@@ -200,3 +201,17 @@ def test_joints_without_counterpart_are_refused_in_words():
     for convert in (so.interop.pinocchio.to_pinocchio, so.interop.mujoco.to_mujoco):
         with pytest.raises(so.errors.ModelError, match="planar"):
             convert(model)
+
+
+def test_free_bodies_at_home_elsewhere_are_where_they_are_in_mujoco(rng):
+    robot = so.models.quadruped()
+    model, state = elsewhere(robot.model, so.State(robot.model.random(rng), rng.normal(size=18)))
+    theirs, conversion = so.interop.mujoco.to_mujoco(model)
+    there = conversion.q_to(state.q)
+    data = mujoco.MjData(theirs)
+    data.qpos[:] = there
+    mujoco.mj_forward(theirs, data)
+    rows = [conversion.bodies[name] for name in model.body_names]
+    assert data.xpos[rows] == pytest.approx(so.body_poses(model, state.q).positions, abs=1e-12)
+    assert np.abs(so.difference(model, conversion.q_from(there), state.q)).max() < 1e-12
+    check_against_mujoco(theirs, conversion, 3, rng)

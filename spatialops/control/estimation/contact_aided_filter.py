@@ -23,6 +23,7 @@ from spatialops.algebra.rotation import rotation_matrix, to_quaternion
 from spatialops.control.estimation.invariant_error import exponential, moved, skew
 from spatialops.control.task_space.points import Points
 from spatialops.errors import ArgumentError
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State, checked_state
@@ -151,11 +152,12 @@ class ContactAidedFilter:
         self._v = np.arange(model.nv)[model.v_slice(base)]
         if len(self._q) != 7:
             raise ArgumentError(f"base: expected a free joint, {base!r} is none")
+        self._home = FreeFrame.of(model, base)
         self._joints_q = np.delete(np.arange(model.nq), self._q)
         self._joints_v = np.delete(np.arange(model.nv), self._v)
         where = Node(model.joint_names.index(base)) if imu is None else imu
         self._points = Points(model, [*feet, where])
-        rest = self._points.rows(model.neutral(), np.zeros(model.nv))
+        rest = self._points.rows(self._at_origin(), np.zeros(model.nv))
         if np.delete(rest.J[-1], self._v, axis=1).any():
             raise ArgumentError("imu: expected a node on the base")
         self._turn = rotation_matrix(rotation)  # of the IMU in the base
@@ -183,10 +185,11 @@ class ContactAidedFilter:
         """
         checked_state(state, self.model)
         spin, linear = state.v[self._v[:3]], state.v[self._v[3:]]
-        R = rotation_matrix(state.q[self._q[3:]])
+        pose = self._home.in_world(state.q[self._q])
+        R = rotation_matrix(pose[3:])
         self._R = R @ self._turn
         h, _, _ = self._feet(state.q[self._joints_q], state.v[self._joints_v])
-        p = state.q[self._q[:3]] + R @ self._lever
+        p = pose[:3] + R @ self._lever
         v = R @ (linear + np.cross(spin, self._lever))
         self._x = np.vstack([v, p, p + h @ self._R.T])
         self.gyroscope_bias = np.zeros(3)
@@ -249,7 +252,7 @@ class ContactAidedFilter:
 
     def _feet(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Feet in the IMU's frame: places (k, 3), Jacobian (k, 3, n), angular velocities (k, 3)."""
-        state = self.model.neutral()
+        state = self._at_origin()
         speeds = np.zeros(self.model.nv)
         state[self._joints_q] = q
         speeds[self._joints_v] = v
@@ -258,6 +261,12 @@ class ContactAidedFilter:
         h = (rows.points[:-1] - self._lever) @ T
         J = T.T @ rows.J[:-1, 3:][:, :, self._joints_v]
         return h, J, rows.velocities[:-1, :3] @ T
+
+    def _at_origin(self) -> Array:
+        """Coordinates with the base at the world's origin, unturned, and joints at zero."""
+        q = self.model.neutral()
+        q[self._q] = self._home.of_origin()
+        return q
 
     def _carry(self, dt: float, spin: Array, proper: Array) -> None:
         """By the IMU over a step, with the covariance of errors."""
@@ -359,8 +368,8 @@ class ContactAidedFilter:
         speeds = np.zeros(self.model.nv)
         result[self._joints_q] = q
         speeds[self._joints_v] = v
-        result[self._q[:3]] = self._x[1] - R @ self._lever
-        result[self._q[3:]] = to_quaternion(R)
+        place = self._x[1] - R @ self._lever
+        result[self._q] = self._home.coordinates(np.concatenate([place, to_quaternion(R)]))
         speeds[self._v[:3]] = spin
         speeds[self._v[3:]] = R.T @ self._x[0] - np.cross(spin, self._lever)
         return State(result, speeds)

@@ -19,6 +19,7 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, array, scalar
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.control.locomotion.leg_kinematics import Legs
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.state import State
 
 
@@ -77,6 +78,7 @@ class Balance:
         self.frequency = scalar(frequency, "frequency", low=0.0, strict=True)
         self.damping = scalar(damping, "damping", low=0.0)
         self._q, self._v = legs.model.q_slice(base), legs.model.v_slice(base)
+        self._home = FreeFrame.of(legs.model, base)
 
     def pushes(self, time: float, state: State) -> Array:
         """Accelerations a_i of the feet away from the base.
@@ -96,7 +98,7 @@ class Balance:
         down = np.asarray(self.standing(time), dtype=bool)
         if not down.any():
             return np.zeros(len(down))
-        R, v = rotation_matrix(state.q[self._q][3:]), state.v[self._v]
+        R, v = self._turn(state), state.v[self._v]
         feet = self.legs.positions(state.q[self.legs.angles]) @ R[2]
         low = feet[down].mean() - self.rest @ R[2]
         rising = (v[3:] + np.cross(v[:3], self.rest)) @ R[2]
@@ -119,8 +121,12 @@ class Balance:
         (n,) array
             rad/s^2, in the order of the velocities.
         """
-        up = rotation_matrix(state.q[self._q][3:])[2]
+        up = self._turn(state)[2]
         jacobians = self.legs.jacobians(state.q[self.legs.angles])
         velocities = np.zeros(jacobians.shape[:2])  # soles keep their attitude
         velocities[:, :3] = -self.pushes(time, state)[:, None] * up
         return self.legs.in_order(self.legs.rates(jacobians, velocities))
+
+    def _turn(self, state: State) -> Array:
+        """Attitude of the base in the world."""
+        return self._home.rotation @ rotation_matrix(state.q[self._q][3:])

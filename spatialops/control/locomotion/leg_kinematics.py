@@ -18,6 +18,7 @@ from spatialops.control.locomotion.leg_kernels import (
 )
 from spatialops.dynamics.jacobian import jacobian
 from spatialops.errors import ArgumentError
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -94,7 +95,7 @@ class Legs:
         self.joints: IntArray = flat.reshape(shape)
         self.angles: IntArray = angles.reshape(shape)
         self._order = np.argsort(flat)
-        self._tables = self._made_tables()
+        self._tables = self._made_tables(base)
         self._held = Held(self._tables)
         self.bodies = self._body_frames()
 
@@ -114,15 +115,18 @@ class Legs:
         moves[:, own] = 0.0
         return [np.flatnonzero(row > _MOVES) for row in moves]
 
-    def _made_tables(self) -> LegTables:
+    def _made_tables(self, base: str) -> LegTables:
         model = self.model
+        q = model.neutral()
+        if model.joint_kinds[model.joint_names.index(base)] == "free":
+            q[model.q_slice(base)] = FreeFrame.of(model, base).of_origin()
         nodes = model.resolve(self.nodes)
         legs, n = self._there.shape
         rows = 6 if self.soles else 3
         return LegTables(
             tree=model.tree,
             links=model.links,
-            q=model.neutral(),
+            q=q,
             places=self.wide(self.angles, -1),
             joints=self.wide(self.joints, -1),
             order=np.flatnonzero(self._there)[self._order],

@@ -35,6 +35,7 @@ from spatialops.control.whole_body.trot_kernels import Now, Pace, Steps, see_ker
 from spatialops.dynamics.centroidal import centroidal_momentum_matrix
 from spatialops.errors import ArgumentError
 from spatialops.kinematics.center_motion import JACOBIAN
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State, checked_state
@@ -130,6 +131,8 @@ class MpcTrotController(SafeController):
         friction = scalar(friction, "friction", low=0.0, strict=True)
         period = self.gait.period
         self.mpc = CentroidalMPC(dt=period / 12, friction=friction) if mpc is None else mpc
+        if not FreeFrame.of(model, base).is_home():
+            raise ArgumentError(f"base: the joint {base!r} must stand at the world's origin")
         self._q, self._v = model.q_slice(base), model.v_slice(base)
         nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in feet]
         count = len(nodes)

@@ -13,6 +13,7 @@ from spatialops.collision.extents import reach
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.state import State
 
 
@@ -81,5 +82,8 @@ def raised(scene: Scene, height: float) -> State:
         if not math.isfinite(lowest[root]):
             lowest[root] = float(poses.positions[roots == root, 2].min())
         if model.joint_kinds[k] == "free":
-            q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[root]
+            joint = model.joint_names[k]
+            first = model.q_slice(joint).start
+            up = FreeFrame.of(model, joint).rotation[2]  # the world's z, in the joint's frame
+            q[first : first + 3] += (height - lowest[root]) * up
     return replace(scene.state, q=q)

@@ -18,6 +18,7 @@ from spatialops.control import (
 from spatialops.errors import ArgumentError
 from spatialops.models.quadruped import FOOT_RADIUS
 from spatialops.sensors import IMU, JointPositions, JointVelocities, Noise, Touch
+from tests.support.homes import elsewhere
 
 DT = 1e-3
 PLACE = (0.1, 0.02, 0.05)
@@ -165,3 +166,17 @@ def test_what_does_not_fit_is_refused():
         ContactAidedFilter(robot.model, [], imu=so.Node(robot.feet[0]))
     with pytest.raises(ArgumentError, match="foot"):
         FilterNoise(foot=0.0)
+
+
+def test_where_the_bases_joint_is_at_home_changes_nothing():
+    robot = so.models.quadruped()
+    state = so.State(robot.model.random(np.random.default_rng(0)), 0.1 * np.ones(18))
+    feet, poses = [so.Node(name) for name in robot.feet], []
+    for model, start in ((robot.model, state), elsewhere(robot.model, state)):
+        found = ContactAidedFilter(model, feet, imu=so.Node("base", PLACE), rotation=TURN)
+        found.start(start)
+        after = found(DT, np.ones(6), state.q[7:], state.v[6:], [True, False, True, True])
+        poses.append(so.body_poses(model, after.q).positions)
+        poses.append(after.v)
+    assert poses[2] == pytest.approx(poses[0], abs=1e-10)
+    assert poses[3] == pytest.approx(poses[1], abs=1e-10)

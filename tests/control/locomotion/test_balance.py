@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import spatialops as so
 from spatialops.control import Balance, Legs
+from tests.support.homes import elsewhere
 
 
 def posed(roll=0.0, drop=0.0, v=None):
@@ -52,3 +53,12 @@ def test_the_low_side_of_a_rolling_base_extends_its_legs():
 def test_nobody_stands():
     legs, rest, state = posed(drop=0.02)
     assert not balance(legs, rest, (False,) * 4)(0.0, state).any()
+
+
+def test_where_the_bases_joint_is_at_home_changes_nothing():
+    legs, rest, state = posed(roll=0.1, drop=0.01, v=-0.1 * np.ones(18))
+    model, there = elsewhere(legs.model, state)
+    other = Legs(model, so.models.quadruped().feet)
+    pushed = balance(other, rest)(0.0, there)
+    assert np.abs(pushed).max() > 1.0
+    assert pushed == pytest.approx(balance(legs, rest)(0.0, state), abs=1e-10)

@@ -6,6 +6,8 @@ import pytest
 import spatialops as so
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.control import Actuation, Gait, Motors, MpcTrotController
+from spatialops.errors import ArgumentError
+from tests.support.homes import elsewhere
 
 pytestmark = pytest.mark.compiled
 
@@ -100,3 +102,11 @@ def test_a_broken_state_is_braked():
     assert control.explain().status == "damped"
     tau = control(0.001, robot.state)
     assert control.explain().status in ("solved", "nearest")
+
+
+def test_a_base_whose_joint_is_at_home_elsewhere_is_refused():
+    robot = so.models.quadruped()
+    model, state = elsewhere(robot.model, robot.state)
+    motors = Motors(Actuation(model))
+    with pytest.raises(ArgumentError, match="'base' must stand at the world's origin"):
+        MpcTrotController(model, robot.feet, motors, state, lambda time, state: np.zeros(3))

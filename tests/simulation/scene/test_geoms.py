@@ -10,6 +10,7 @@ import spatialops as so
 from spatialops.collision import ConvexHull, Mesh
 from spatialops.errors import AssetError, AssetWarning, ShapeError, SpatialOpsError
 from spatialops.simulation.scene import mesh_files
+from tests.support.homes import elsewhere
 
 LINK = """<link name="{0}">{1}
 <collision><origin xyz="{2}" rpy="{3}"/><geometry>{4}</geometry></collision></link>"""
@@ -136,3 +137,14 @@ def test_what_has_an_inertia_keeps_it(folder):
     assert so.mass_matrix(scene.model, scene.model.neutral())[3, 3] == pytest.approx(2.0)
     with pytest.raises(SpatialOpsError, match="density"):
         so.load_scene(path, floating_base=True, density=-1.0)
+
+
+def test_free_bodies_at_home_elsewhere_are_raised_upwards():
+    robot = so.models.quadruped()
+    model, state = elsewhere(robot.model, robot.state)
+    scenes = [
+        so.Scene(own, robot.scene().geoms, state=start)
+        for own, start in ((robot.model, robot.state), (model, state))
+    ]
+    places = [so.body_poses(one.model, so.raised(one, 0.2).q).positions for one in scenes]
+    assert places[1] == pytest.approx(places[0], abs=1e-12)
