@@ -15,7 +15,7 @@ from spatialops.sensors.sensor import NamedSensor
 from spatialops.simulation.runs.observed_step import ObservedStep
 from spatialops.simulation.runs.sensing import Channels, Reader
 from spatialops.simulation.scene.scene import Scene
-from spatialops.tree.described import described
+from spatialops.tree.described import body_inertia
 from spatialops.tree.node import Node
 
 
@@ -90,9 +90,8 @@ class SubtreeMotion(NamedSensor):
         for i, parent in enumerate(model.body_parents):
             if parent in found:
                 found.add(i)
-        whole = described(model)
         for i in sorted(found):
-            own = whole[i].inertia
+            own = body_inertia(model, i)
             if own is not None:
                 parts.append((Node(i, own.center), np.eye(3), own))
         return parts

@@ -59,15 +59,17 @@ def described(model: Model) -> list[Described]:
                 above @ rotation @ model.turns[first].T,
                 turn[:, 2].copy(),
                 float(row[layout.PITCH]),
-                _inertia(row, turn),
+                body_inertia(model, i),
                 model.links[first : last + 1, layout.ARMATURE].copy(),
             )
         )
     return found
 
 
-def _inertia(row: Array, turn: Array) -> Inertia | None:
-    """Of a link's row, in its body's axes; None without mass."""
+def body_inertia(model: Model, body: int) -> Inertia | None:
+    """What a body and those merged into it weigh, in its axes; None without mass."""
+    link = int(model.body_links[body])
+    row, turn = model.links[link], model.turns[link]
     mass = float(row[layout.MASS])
     if mass == 0.0:
         return None

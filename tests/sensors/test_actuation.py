@@ -8,6 +8,7 @@ import pytest
 import spatialops as so
 from spatialops.errors import ArgumentError
 from spatialops.sensors import ActuatorForces, ForceTorque, JointTorques, Length, SubtreeMotion
+from tests.support.trees import random_tree
 
 INERTIA = so.Inertia.capsule(0.05, 0.5, mass=1.0)
 
@@ -68,6 +69,18 @@ def test_a_subtree_moves_as_the_whole_does():
     np.testing.assert_allclose(read["all"][0, 6:], spin, atol=1e-12)
     tip = so.node_positions(model, state.q, [so.Node("b", INERTIA.center)])[0]
     np.testing.assert_allclose(read["b"][0, :3], tip, atol=1e-12)
+
+
+def test_a_whole_of_any_joints_moves_as_its_momentum_says(rng):
+    model = random_tree(rng, 12, each=True)
+    state = so.State(model.random(rng), rng.normal(size=model.nv))
+    scene = so.Scene(model, state=state)
+    simulator = so.Simulator(scene, sensors=[SubtreeMotion("all", "world")], joint_limits=False)
+    read = simulator.run(duration=0.0).sensors["all"][0]
+    momentum, center = so.momentum(model, state.q, state.v), so.center_of_mass(model, state.q)
+    spin = momentum[:3] - np.cross(center, momentum[3:])
+    expected = np.concatenate([center, momentum[3:] / model.mass, spin])
+    np.testing.assert_allclose(read, expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize(
