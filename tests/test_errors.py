@@ -139,3 +139,38 @@ def test_one_tree_of_errors():
 def test_failed_solvers_carry_their_problem():
     error = so.errors.SolverFailed("no", problem="p", solution="s")
     assert (error.problem, error.solution, str(error)) == ("p", "s", "no")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: so.Inertia.sphere("thick", mass=1.0), "radius: expected a number, got 'thick'"),
+        (lambda: so.Inertia.capsule(0.1, None, mass=1.0), "length: expected a number, got None"),
+        (lambda: so.Inertia.box((1, 1, 1), mass="heavy"), "mass: expected a number, got 'heavy'"),
+        (lambda: so.Inertia.box((1, 1, 1), density=[1]), "density: expected a number, got"),
+        (lambda: so.Actuator.position("s", "j", kp=None), "'s': kp: expected a number, got None"),
+        (lambda: so.Actuator.velocity("s", "j", kv="x"), "'s': kv: expected a number, got 'x'"),
+        (
+            lambda: so.Actuator.dc_motor("s", "j", torque_constant=None, resistance=1.0),
+            "torque_constant: expected a number, got None",
+        ),
+        (lambda: so.Loop.mimic("a", of="a"), "a joint does not follow itself: 'a'"),
+        (lambda: so.Loop.mimic("a", of="b", multiplier="x"), "multiplier: expected a number"),
+        (
+            lambda: so.spanning_tree([("a", "world", "b")]),
+            "expected .joint, body, body, rows., got",
+        ),
+        (lambda: so.Scene(MODEL, tendons=["string"]), "tendons: expected Tendon objects, got"),
+        (lambda: so.from_maximal(MODEL, None), "state: expected a MaximalState, got NoneType"),
+        (lambda: so.maximal_state(MODEL, 3), "state: expected a State"),
+        (lambda: so.tree_state(MODEL, 3), "state: expected a State, got int"),
+        (lambda: so.tree_state(MODEL, so.State(np.zeros(3), np.zeros(3))), "state.q: expected"),
+        (
+            lambda: so.inverse_kinematics(MODEL, so.Target("b1", np.zeros(3)), seed=-1),
+            "seed: expected a whole number >= 0, got -1",
+        ),
+    ],
+)
+def test_what_was_expected_is_said_and_what_was_given(call, said):
+    with pytest.raises(so.errors.SpatialOpsError, match=said):
+        call()

@@ -496,13 +496,21 @@ def _three(values: ArrayLike) -> tuple[float, float, float]:
 
 
 def _lengths(**lengths: float) -> tuple[float, ...]:
-    for name, value in lengths.items():
-        if not (np.isfinite(value) and value > 0.0):
+    numbers = {name: _number(value, name) for name, value in lengths.items()}
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and value > 0.0):
             raise ModelError(f"inertia: {name} must be positive, got {value!r} m")
-    return tuple(float(value) for value in lengths.values())
+    return tuple(numbers.values())
 
 
 def _mass(mass: float | None, density: float | None, volume: float) -> float:
     if (mass is None) == (density is None):
         raise ModelError("inertia: give either mass (kg) or density (kg/m^3)")
-    return float(mass) if mass is not None else float(density or 0.0) * volume
+    return _number(mass, "mass") if density is None else _number(density, "density") * volume
+
+
+def _number(value: object, name: str) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]  # refused below where it is none
+    except (TypeError, ValueError):
+        raise ModelError(f"inertia: {name}: expected a number, got {value!r}") from None

@@ -22,6 +22,7 @@ from spatialops.dynamics.kinematics import (
     place_link,
     poses_kernel,
 )
+from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -135,6 +136,8 @@ def from_maximal(model: Model, state: MaximalState) -> tuple[Array, Array]:
     """
     if type(model) is not Model:
         raise not_a_model(model)
+    if not isinstance(state, MaximalState):
+        raise ArgumentError(f"state: expected a MaximalState, got {type(state).__name__}")
     n = model.n_bodies
     positions = array(state.positions, (n, 3), "positions", finite=True)
     rotations = array(state.rotations, (n, 3, 3), "rotations", finite=True)

@@ -185,6 +185,7 @@ class Actuator:
         >>> servo.gain, servo.bias
         (array([100.,   0.,   0.]), array([   0., -100.,  -10.]))
         """
+        kp, kv = scalar(kp, f"actuator {name!r}: kp"), scalar(kv, f"actuator {name!r}: kv")
         bias = (0.0, -kp, -kv)
         return cls(name=name, joints=joint, gain=(kp, 0.0, 0.0), bias=bias, **ranges)
 
@@ -213,6 +214,7 @@ class Actuator:
         >>> wheel.gain, wheel.bias
         (array([3., 0., 0.]), array([ 0.,  0., -3.]))
         """
+        kv = scalar(kv, f"actuator {name!r}: kv")
         return cls(name=name, joints=joint, gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv), **ranges)
 
     @classmethod
@@ -249,7 +251,7 @@ class Actuator:
             With these numbers.
         """
         R = scalar(resistance, "resistance", low=0.0, strict=True)
-        k = torque_constant
+        k = scalar(torque_constant, "torque_constant")
         gain, bias = (k / R, 0.0, 0.0), (0.0, 0.0, -k * k / R)
         return cls(name=name, joints={joint: gear}, gain=gain, bias=bias, **ranges)
 

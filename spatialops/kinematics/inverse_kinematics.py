@@ -124,7 +124,7 @@ def inverse_kinematics(
     begin = search.within(model.neutral() if q is None else vector(q, model.nq, "q").copy())
     posture = None if rest is None else vector(rest, model.nq, "rest")
     pull = scalar(rest_weight, "rest_weight", low=0.0)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole(seed, "seed", low=0))
     best = search.run(begin, posture, pull)
     for _ in range(whole(restarts, "restarts", low=0)):
         if best.reached:

@@ -201,9 +201,13 @@ class Loop:
         ModelError
             For a multiplier that is zero, or numbers that are not finite.
         """
-        return cls(
-            kind="coupler", joints={joint: 1.0, of: -float(multiplier)}, offset=offset, name=name
-        )
+        if joint == of:
+            raise ModelError(f"mimic: a joint does not follow itself: {joint!r}")
+        try:
+            joints = {joint: 1.0, of: -float(multiplier)}
+        except (TypeError, ValueError):
+            raise ModelError(f"mimic: multiplier: expected a number, got {multiplier!r}") from None
+        return cls(kind="coupler", joints=joints, offset=offset, name=name)
 
     @property
     def bodies(self) -> tuple[str | int, str | int]:

@@ -89,7 +89,7 @@ def spanning_tree(
     >>> so.spanning_tree(triangle).cut_joints
     ('B',)
     """
-    edges, graph = list(edges), nx.MultiGraph()
+    edges, graph = [_edge(item) for item in edges], nx.MultiGraph()
     graph.add_node(WORLD)
     for joint, a, b, rows in edges:
         graph.add_edge(a, b, key=joint, rows=rows)
@@ -129,6 +129,14 @@ def spanning_tree(
     return SpanningTree(
         tuple(steps), tuple(joint for joint, *_ in edges if joint not in chosen), tuple(floating)
     )
+
+
+def _edge(item: object) -> Edge:
+    """One of the edges, where it is one."""
+    if not (isinstance(item, (tuple, list)) and len(item) == 4):
+        raise ModelError(f"edges: expected (joint, body, body, rows), got {item!r}")
+    joint, a, b, rows = item
+    return joint, a, b, rows
 
 
 def _check_overrides(

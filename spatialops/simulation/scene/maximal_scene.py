@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatialops import _layout as layout
+from spatialops._arrays import vector
 from spatialops.algebra.inertia import Inertia
 from spatialops.dynamics.blocks import SYMMETRIC
 from spatialops.dynamics.maximal import MaximalState, from_maximal, to_maximal
@@ -22,7 +23,7 @@ from spatialops.tree.builder import WORLD, TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.loop import Loop
 from spatialops.tree.model import Model, not_a_model
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 _HINGES = ("revolute", "prismatic", "ball")
 
@@ -103,6 +104,7 @@ def maximal_state(model: Model, state: State) -> State:
     """
     if type(model) is not Model:
         raise not_a_model(model)
+    state = checked_state(state, model)
     positions, rotations, velocities = to_maximal(model, state.q, state.v)
     quaternions = Rotation.from_matrix(rotations).as_quat()
     own = np.einsum("nji,nkj->nki", rotations, velocities.reshape(-1, 2, 3))  # in body axes
@@ -126,7 +128,11 @@ def tree_state(model: Model, state: State) -> State:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    poses, v = np.reshape(state.q, (-1, 7)), np.reshape(state.v, (-1, 2, 3))
+    if not isinstance(state, State):
+        raise ArgumentError(f"state: expected a State, got {type(state).__name__}")
+    n = model.n_bodies
+    poses = vector(state.q, 7 * n, "state.q").reshape(n, 7)
+    v = vector(state.v, 6 * n, "state.v").reshape(n, 2, 3)
     rotations = Rotation.from_quat(poses[:, 3:]).as_matrix()
     velocities = np.einsum("nij,nkj->nki", rotations, v).reshape(-1, 6)
     return State(

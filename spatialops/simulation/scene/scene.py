@@ -149,7 +149,7 @@ class Scene:
         self.tables = tables_of(model, self.geoms, self.bodies)
         self._put_pairs()
         self.actuators = _checked_actuators(actuators)
-        self.tendons = tuple(tendons)
+        self.tendons = _checked_tendons(tendons)
         self.elements = elements_of(model, self.actuators, self.tendons)
         self.ctrl = self.checked_ctrl(ctrl)
 
@@ -452,6 +452,13 @@ def _checked_actuators(actuators: Sequence[Actuator]) -> tuple[Actuator, ...]:
             raise ArgumentError(f"actuators: there are two named {one.name!r}")
         names.add(one.name)
     return tuple(actuators)
+
+
+def _checked_tendons(tendons: Sequence[Tendon]) -> tuple[Tendon, ...]:
+    for one in tendons:
+        if not isinstance(one, Tendon):
+            raise ArgumentError(f"tendons: expected Tendon objects, got {one!r}")
+    return tuple(tendons)
 
 
 def _some(names: Sequence[str]) -> str:
