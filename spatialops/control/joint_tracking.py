@@ -234,7 +234,7 @@ class PIDController(SafeController):
         dt: float = 1e-3,
     ) -> None:
         self.tracking = JointTracking(
-            model, _still(reference), gains=gains, actuation=actuation, dt=dt
+            model, _Still(reference), gains=gains, actuation=actuation, dt=dt
         )
         self.actuation = self.tracking.actuation
 
@@ -296,14 +296,15 @@ class PIDController(SafeController):
         self.tracking.restore(kept)
 
 
-def _still(reference: Planner) -> Planner:
+@dataclass(frozen=True, eq=False)
+class _Still:
     """The same reference without its accelerations, which are no forces."""
 
-    def without(time: float, state: State) -> Reference:
-        given = reference(time, state)
-        return Reference(given.q, given.v, np.zeros_like(given.a))
+    reference: Planner
 
-    return without
+    def __call__(self, time: float, state: State) -> Reference:
+        given = self.reference(time, state)
+        return Reference(given.q, given.v, np.zeros_like(given.a))
 
 
 def coordinates(model: Model, actuation: Actuation) -> IntArray:

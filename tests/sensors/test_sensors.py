@@ -1,5 +1,8 @@
 """Sensors against closed forms: what a step computed is what they read."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -334,3 +337,13 @@ def test_a_hinge_of_a_body_that_spins_and_flies_reads_the_blow_on_its_arm(offset
     turn = so.body_poses(model, half).rotations[1]
     assert np.linalg.norm(blow) > 1e4
     np.testing.assert_allclose(turn @ force, expected, atol=0.5)  # an error of the order of dt
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_simulator_with_sensors_is_copied_and_sent_to_other_processes(again):
+    imu = so.sensors.IMU("imu", "link2", noise=so.sensors.Noise(0.1, seed=1))
+    sensors = [imu, so.sensors.Columns("x", imu, ("ax",))]
+    simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01, sensors=sensors)
+    there, here = again(simulator).run(duration=0.05), simulator.run(duration=0.05)
+    for name, readings in here.sensors.items():
+        assert np.array_equal(there.sensors[name], readings, equal_nan=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Tracking:
         name: str = "",
     ) -> None:
         self.task = task
-        self.path: Path = path if callable(path) else _fixed(path, task.size)
+        self.path: Path = path if callable(path) else _Fixed.at(path, task.size)
         wanted = _gain(stiffness, task.size, "stiffness")
         damping = 2.0 * _root(wanted) if damping is None else damping
         self._gains = wanted, _gain(damping, task.size, "damping")
@@ -145,11 +146,21 @@ def goal_kernel(
             path[2, first + i] += stiffness[i, k] * path[0, first + k]
 
 
-def _fixed(place: ArrayLike, size: int) -> Path:
-    """A path that stays where it is."""
-    x = array(place, (size,), "path", finite=True)
-    zero = np.zeros_like(x)
-    return lambda time: (x, zero, zero)
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """A path that stays where it is; a class, so that it can be copied to other processes."""
+
+    place: Array
+    still: Array
+
+    @classmethod
+    def at(cls, place: ArrayLike, size: int) -> _Fixed:
+        """Of a place (size,)."""
+        x = array(place, (size,), "path", finite=True)
+        return cls(x, np.zeros_like(x))
+
+    def __call__(self, time: float) -> tuple[Array, Array, Array]:
+        return self.place, self.still, self.still
 
 
 def _gain(value: ArrayLike, size: int, name: str) -> Array:

@@ -53,6 +53,7 @@ class Sensing:
     """
 
     def __init__(self, scene: Scene, sensors: Sequence[Sensor]) -> None:
+        self._scene = scene
         self.sensors = _checked(sensors)
         self._channels = [sensor.channels(scene) for sensor in self.sensors]
         self._readers = [sensor.reader(scene) for sensor in self.sensors]
@@ -60,6 +61,9 @@ class Sensing:
         names = [sensor.name for sensor in self.sensors]
         self._columns = dict(zip(names, map(slice, ends, ends[1:])))
         self.width = ends[-1]
+
+    def __reduce__(self) -> tuple[type[Sensing], tuple[Scene, Sequence[Sensor]]]:
+        return Sensing, (self._scene, self.sensors)  # readers are functions made for the scene
 
     def __bool__(self) -> bool:
         return bool(self.sensors)

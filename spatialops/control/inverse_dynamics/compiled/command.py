@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
@@ -74,6 +77,10 @@ class CompiledCommand:
         aligned: int = 0,
     ) -> None:
         self.lookahead = lookahead
+        options = {"law": law, "choice": choice, "kind": kind, "n_f": n_f, "aligned": aligned}
+        self._again = partial(
+            CompiledCommand, lookahead, given, horizon, memory, reserve, **options
+        )
         model = lookahead.model
         branches = model.branches
         others = np.setdiff1d(np.arange(model.nv), given)
@@ -104,6 +111,9 @@ class CompiledCommand:
         )
         self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law, 0)
         self._held = Held(robot), Held(self._call)
+
+    def __reduce__(self) -> tuple[Callable[[], CompiledCommand], tuple[()]]:
+        return self._again, ()  # a copy has tables of its own, of which some are read-only
 
     def answer(
         self,
