@@ -42,8 +42,8 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     gap_at_start,
     is_late,
     lateness,
-    row_before,
 )
+from spatialops.simulation.stepping.constraints.same_contacts import row_before
 from spatialops.simulation.stepping.faces import flatten_drifts, is_face
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
