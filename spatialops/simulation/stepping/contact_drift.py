@@ -148,8 +148,8 @@ def creeps(t: Tables, begin: int, end: int) -> bool:
 
 @inlined
 def changes(t: Tables, i: int, j: int) -> bool:
-    """Whether acting contact i touched as the piece began, as row j, and does."""
-    return j >= 0 and not is_late(t, i) and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]
+    """Whether acting contact i was there as the piece began, as row j, and not deep."""
+    return j >= 0 and not is_late(t, i) and t.before[j, col.KNOWN_GAP] >= -t.settings[at.DEPTH]
 
 
 @kernel
