@@ -119,6 +119,12 @@ def of_pair(table: IntArray, count: int, pair: int, guess: int) -> bool:
 
 
 @inlined
+def arrives_with_others(t: Tables, pair: int, guess: int) -> bool:
+    """Whether a pair is in the problem of what arrives together: its impulse has been found."""
+    return arrive_together(t) and of_pair(t.ints, t.control[at.ACTING], pair, guess)
+
+
+@inlined
 def swept_in(t: Tables, i: int) -> bool:
     """Whether seen contact i, of a pair that neither touched nor acts, is deep and on its way out.
 
