@@ -84,7 +84,7 @@ def gjk(
     Row 4 has a direction from B to A to begin with (its columns W). Returns APART, FAR (farther
     than `reach`: by row 4's weight at least), TOUCHING (nearer than `small`) or AROUND
     (overlapping: the origin lies within the simplex). Rows 0 to 3 hold the simplex; row 4 is left
-    with v (W) and the nearest point of A (ON_A).
+    with v (W), the nearest point of A (ON_A) and how many points of the simplex carry it (weight).
     """
     v = put_support(geoms, places, a, b, scaled(-1.0, vec3(rows, 4, W)), rows, 0)
     count = 1
@@ -111,6 +111,7 @@ def gjk(
         v = new
     put3(rows, 4, W, v)
     put3(rows, 4, ON_A, weighted(rows, count, ON_A))
+    rows[4, WEIGHT] = count
     return status
 
 

@@ -35,6 +35,7 @@ from spatialops.collision.narrow_phase.remembered import (
     row_of,
 )
 from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.collision.narrow_phase.smooth_normals import is_curved, refined
 
 # What is left in row 4 of the scratch rows.
 AXIS = W  # 3: unit normal from B to A
@@ -109,7 +110,7 @@ def separation_of_cores(
             return BEYOND
         depth = depth_of_side(table, row, moved, geoms, places, a, b, enough, rows)
         if depth > -col.INFINITE:
-            return finished(floats, a, b, -depth, rows)
+            return finished(geoms, places, a, b, -depth, 3, rows)
     status = gjk(geoms, places, a, b, far, NEAR * size, rows)
     if status == FAR:
         if row >= 0:
@@ -119,7 +120,7 @@ def separation_of_cores(
         v = vec3(rows, 4, W)
         distance = math.sqrt(dot(v, v))
         put3(rows, 4, W, scaled(-1.0 / distance, v))
-        return finished(floats, a, b, distance, rows)
+        return finished(geoms, places, a, b, distance, int(rows[4, WEIGHT]), rows)
     depth = epa(geoms, places, a, b, enough, status == AROUND, rows, scratch.ints)
     if row >= 0:
         keep_side(table, row, places, a, b, rows[4, OTHERS], rows)
@@ -128,16 +129,21 @@ def separation_of_cores(
             depth = measured
         else:
             forget(table, row)
-    return finished(floats, a, b, -depth, rows)
+    return finished(geoms, places, a, b, -depth, 3, rows)
 
 
-@inlined
-def finished(geoms: Array, a: int, b: int, distance: float, rows: Array) -> float:
+@kernel
+def finished(
+    geoms: GeomTables, places: Array, a: int, b: int, distance: float, count: int, rows: Array
+) -> float:
     """Distance of surfaces, a radius out from cores at a distance; row 4 as it is to be left.
 
-    There its W is the normal from A into B, ON_A the nearest point of A's core.
+    There its W is the normal from A into B, ON_A the nearest point of A's core; so many rows before
+    it are the corners that these come from.
     """
-    radius_a, radius_b = geoms[a, col.GEOM_RADIUS], geoms[b, col.GEOM_RADIUS]
+    if is_curved(geoms.ints, a) or is_curved(geoms.ints, b):
+        distance = -refined(geoms, places, a, b, -distance, count, rows)
+    radius_a, radius_b = geoms.floats[a, col.GEOM_RADIUS], geoms.floats[b, col.GEOM_RADIUS]
     normal, on_a = scaled(-1.0, vec3(rows, 4, W)), vec3(rows, 4, ON_A)
     middle = plus_scaled(on_a, -0.5 * (distance + radius_a - radius_b), normal)
     put3(rows, 4, AXIS, normal)

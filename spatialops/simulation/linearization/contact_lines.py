@@ -67,8 +67,8 @@ def along_tangents(tangents: tuple[Vec3, Vec3], x: float, y: float) -> Vec3:
 @inlined
 def was_there(touched: Touched, room: Room, k: int) -> bool:
     """Whether point k obeys its law by what it did where the step began."""
-    gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
-    return room.point_ints[k, of.BEFORE] >= 0 and gap >= -touched.depth
+    row = room.point_ints[k, of.BEFORE]
+    return row >= 0 and touched.before[row, col.KNOWN_GAP] >= -touched.depth
 
 
 @kernel

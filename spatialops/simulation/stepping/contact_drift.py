@@ -18,7 +18,9 @@ u+ = 0 every time lets its point slip by r / 2 in the mean, and friction does wo
 in the mean, G(q_m) (v + v+) = 0, does none, but turns a slip round with every step, for ever. So
 u+ = -(1 - c) u: with c = 1/4 the mean slip is r / 14, and what is turned round dies away. A disc at
 5 degrees, 1 ms, then keeps its energy to 4e-7 a second, where c = 1 gives 6e-6. A pair counts as
-rolling, with all of its points, where u changes by more than half of itself in half a step.
+rolling, with all of its points, where u changes by more than half of itself in half a step. Where
+the line through two of them turns, c u of the start would draw them apart along where it is in the
+middle, which no motion does: the rigid motion that is nearest is asked for.
 
 What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
@@ -42,9 +44,9 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     gap_at_start,
     is_late,
     lateness,
-    row_before,
 )
-from spatialops.simulation.stepping.faces import flatten_drifts, is_face
+from spatialops.simulation.stepping.constraints.same_contacts import row_before
+from spatialops.simulation.stepping.faces import flatten_drifts, has_one_normal, is_face
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
 
@@ -131,7 +133,9 @@ def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
             for i in range(begin, end):
                 put3(t.floats, i, col.DRIFT, ZERO3)
         elif t.control[at.LAW] != VISCOUS:
-            flatten_drifts(t, begin, end)
+            flatten_drifts(t, begin, end, False)
+    elif rolling == 1.0 and end - begin > 1 and has_one_normal(t, begin, end):
+        flatten_drifts(t, begin, end, True)
 
 
 @inlined
@@ -148,8 +152,8 @@ def creeps(t: Tables, begin: int, end: int) -> bool:
 
 @inlined
 def changes(t: Tables, i: int, j: int) -> bool:
-    """Whether acting contact i touched as the piece began, as row j, and does."""
-    return j >= 0 and not is_late(t, i) and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]
+    """Whether acting contact i was there as the piece began, as row j, and not deep."""
+    return j >= 0 and not is_late(t, i) and t.before[j, col.KNOWN_GAP] >= -t.settings[at.DEPTH]
 
 
 @kernel

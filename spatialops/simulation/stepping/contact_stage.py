@@ -63,6 +63,8 @@ from spatialops.simulation.stepping.warm.warm_check import still_holds
 
 SHALLOW = 100.0  # times the depth that is projected: overlaps that joints may yet open
 _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
+# m/s: smaller speeds lose digits, where motion decays for ever, and have no inverse in the end.
+_LEAST_SPEED = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 # W_nn relative to the tangential compliance of a contact, at most of one at a dead centre, and of
 # one that is there in a deep overlap.
 _LOCKED, _LOCKED_DEEP = 1e-6, 1e-4
@@ -300,7 +302,7 @@ def drop_roundings(t: Tables, v: Array) -> None:
     """
     allowed = _NO_SPEED * math.sqrt(squared_length(t.tree, t.work, v))
     for i in range(3 * t.control[at.ACTING]):
-        if abs(t.u[i]) <= allowed * math.sqrt(t.impulses[i]):
+        if abs(t.u[i]) <= max(allowed * math.sqrt(t.impulses[i]), _LEAST_SPEED):
             t.u[i] = 0.0
 
 

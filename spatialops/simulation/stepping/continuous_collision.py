@@ -40,6 +40,7 @@ from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.dynamics.kinematics import poses_kernel, shift_velocity, velocities_kernel
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import arrives_with_others
 from spatialops.simulation.stepping.contact_drift import was_slow
 from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
@@ -139,8 +140,8 @@ def looked_at(t: Tables, farthest: float) -> int:
 def gather_pairs(t: Tables, ways: Array, begin: int, farthest: float) -> tuple[int, int]:
     """Pairs from one on that may meet in the piece, with their motions as it begins.
 
-    Those that move slowly are a matter of the contact problem. Returns where to go on, and how many
-    there are.
+    Those that move slowly, or arrive with others, are a matter of the contact problem. Returns
+    where to go on, and how many there are.
     """
     count = 0
     room = min(t.lcp_ints.size, ways.shape[0])
@@ -152,7 +153,7 @@ def gather_pairs(t: Tables, ways: Array, begin: int, farthest: float) -> tuple[i
         if is_simple(t.geom_ints, a, b) or t.geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
             continue
         bound = bound_gap(t.geom_ints, t.geoms, t.centers, a, b)
-        if bound >= farthest or was_slow(t, p):
+        if bound >= farthest or was_slow(t, p) or arrives_with_others(t, p, i):
             continue
         t.lcp_ints[count] = p
         ways[count, TRAVEL], ways[count, UNTIL] = pair_speed(t, p), bound

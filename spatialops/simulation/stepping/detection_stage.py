@@ -12,7 +12,7 @@ from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import Search, find_contacts, place_geoms
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.known_contacts import KnownContacts, note_moved, row_of_same
+from spatialops.collision.known_contacts import KnownContacts, note_moved
 from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
@@ -26,6 +26,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     has_joints,
     joint_contacts,
 )
+from spatialops.simulation.stepping.constraints.same_contacts import has_touched
 from spatialops.simulation.stepping.contact_drift import (
     is_slow,
     remaining_time,
@@ -138,7 +139,7 @@ def takes_part(t: Tables, i: int) -> bool:
         return True
     if arrive_together(t) and t.seen[i, col.RESTITUTION] == 0.0:
         return True
-    return row_of_same(t.touching, t.control[at.TOUCHING], t.seen_ints, i) >= 0
+    return has_touched(t, i)
 
 
 @merged
@@ -148,7 +149,7 @@ def arriving_pairs(t: Tables) -> int:
     for i in range(t.control[at.SEEN]):
         if not is_fast(t, i) or t.seen[i, col.RESTITUTION] > 0.0:
             continue
-        if row_of_same(t.touching, t.control[at.TOUCHING], t.seen_ints, i) < 0:
+        if not has_touched(t, i):
             count += of_others(t, i, last)
             last = i
     return count

@@ -49,7 +49,13 @@ class Face(NamedTuple):
 @inlined
 def is_face(t: Tables, begin: int, end: int) -> bool:
     """Whether so many contacts are points of one face: their normals are one."""
-    one = end - begin >= _FACE
+    return end - begin >= _FACE and has_one_normal(t, begin, end)
+
+
+@inlined
+def has_one_normal(t: Tables, begin: int, end: int) -> bool:
+    """Whether the normals of so many contacts are one."""
+    one = True
     n = vec3(t.floats, begin, col.NORMAL)
     for i in range(begin + 1, end):
         one = one and dot(vec3(t.floats, i, col.NORMAL), n) > ONE
@@ -133,8 +139,8 @@ def flatten_gaps(t: Tables, begin: int, end: int) -> float:
 
 
 @kernel
-def flatten_drifts(t: Tables, begin: int, end: int) -> None:
-    """Make the nearest rigid motion of drifts of a face's points, if it is near.
+def flatten_drifts(t: Tables, begin: int, end: int, always: bool) -> None:
+    """Make the nearest rigid motion of drifts of a face's points, if it is near, or always.
 
     A plane along the normal, and along the face a shift and a turn.
     """
@@ -154,7 +160,7 @@ def flatten_drifts(t: Tables, begin: int, end: int) -> None:
         off = minus(drift_at(t, i, face, mean, slope, turn), vec3(t.floats, i, col.DRIFT))
         most = max(most, dot(off, off))
     near = NEAR * face.size / t.monitor[at.PIECE]
-    for i in range(begin, end if most <= near * near else begin):
+    for i in range(begin, end if always or most <= near * near else begin):
         put3(t.floats, i, col.DRIFT, drift_at(t, i, face, mean, slope, turn))
 
 

@@ -302,3 +302,19 @@ def test_runs_of_links_change_nothing(monkeypatch):
         ends.append(engine.tables.v.copy())
     assert np.abs(ends[0]).max() > 0.1
     assert np.abs(ends[0] - ends[1]).max() < 1e-9
+
+
+@pytest.mark.parametrize("law", ["coulomb", "cone", "no-slip"])
+@pytest.mark.parametrize("speed", [5e-324, 1e-322, 1e-310, 1e-300])
+def test_what_has_slowed_down_to_nothing_is_at_rest(law, speed):
+    # Damped motion decays until its numbers have no digits left, and then no inverse: no solver had
+    # an answer, or the last of them found that its problem held NaN.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body("box", joint="free", inertia=so.Inertia.box((0.2, 0.2, 0.2), mass=1.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("box", "box", so.Box((0.2,) * 3))]
+    q = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0])
+    for seed in range(4):
+        v = speed * np.rint(3.0 * np.random.default_rng(seed).normal(size=6))
+        simulator = so.Simulator(so.Scene(builder.build(), geoms), law=law)
+        record = simulator.run(so.State(q, v), 0.003)
+        np.testing.assert_allclose(record.v, 0.0, atol=1e-290)

@@ -121,15 +121,15 @@ def test_drifts_of_a_face_become_those_of_one_motion(tables, rng):
     motion = shift + turn * np.cross(n, arms) + np.outer(arms @ tilt, n)
     noise = SMALL * rng.uniform(-0.1, 0.1, (4, 3))
     tables.floats[:4, col.DRIFT : col.DRIFT + 3] = motion + noise
-    flatten_drifts(tables, 0, 4)
+    flatten_drifts(tables, 0, 4, False)
     found = tables.floats[:4, col.DRIFT : col.DRIFT + 3].copy()
     assert np.abs(found - motion).max() < SMALL
-    flatten_drifts(tables, 0, 4)
+    flatten_drifts(tables, 0, 4, False)
     again = tables.floats[:4, col.DRIFT : col.DRIFT + 3]
     assert again == pytest.approx(found, abs=1e-14)
     far = motion + 100.0 * noise
     tables.floats[:4, col.DRIFT : col.DRIFT + 3] = far
-    flatten_drifts(tables, 0, 4)
+    flatten_drifts(tables, 0, 4, False)
     assert np.array_equal(tables.floats[:4, col.DRIFT : col.DRIFT + 3], far)
 
 

@@ -126,8 +126,9 @@ def put_joint_row(made: Made, touched: Touched, room: Room, k: int) -> None:
 @inlined
 def was_there(made: Made, touched: Touched, room: Room, k: int) -> bool:
     """Whether stop k obeys its law by what it did where the step began."""
-    seen = made.half > 0.0 and room.point_ints[k, of.BEFORE] >= 0
-    return seen and touched.floats[room.point_ints[k, of.ROW], col.GAP] >= -touched.depth
+    row = room.point_ints[k, of.BEFORE]
+    seen = made.half > 0.0 and row >= 0
+    return seen and touched.before[row, col.KNOWN_GAP] >= -touched.depth
 
 
 @kernel

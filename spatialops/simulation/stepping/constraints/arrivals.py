@@ -32,6 +32,7 @@ from spatialops.contact.rows import TREE_A, place_rows
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
+from spatialops.simulation.stepping.constraints.same_contacts import row_before
 from spatialops.simulation.stepping.tables import Tables
 
 # Contacts from which on a cut counts more than once. 690 of a wall, two bricks of which fall, had
@@ -115,6 +116,12 @@ def of_pair(table: IntArray, count: int, pair: int, guess: int) -> bool:
     """Whether one of these contacts is of a pair; it is looked for about a guess."""
     j = first_of_pair(table, count, pair, guess)
     return j < count and table[j, col.CONTACT_PAIR] == pair
+
+
+@inlined
+def arrives_with_others(t: Tables, pair: int, guess: int) -> bool:
+    """Whether a pair is in the problem of what arrives together: its impulse has been found."""
+    return arrive_together(t) and of_pair(t.ints, t.control[at.ACTING], pair, guess)
 
 
 @inlined
@@ -237,12 +244,6 @@ def time_of_arrival(t: Tables, i: int) -> float:
 def share_over(t: Tables) -> float:
     """The share of the piece that is over at the state where contacts are evaluated."""
     return 0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0
-
-
-@inlined
-def row_before(t: Tables, i: int) -> int:
-    """The row of acting contact i as the piece began; negative: it was not seen then."""
-    return row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
 
 
 @inlined
