@@ -123,7 +123,7 @@ D_TANGENTS = 12
 # How far limits follow, along a step, what presses: MU, or less where the path bends back.
 FOLLOWED = 15
 SHARES = 16  # WEIGHT: impulses are in units of so much less
-# By how much a contact opens as it slides, friction or nothing, and D of the normal by both tangents.
+# How far a contact opens as it slides, MU or nothing, and D of its normal by both tangents.
 OPENING = 17
 D_BY_TANGENTS = 18
 LANE_ROWS = 20

@@ -12,11 +12,11 @@ each one factorisation, lead so near to an answer that Newton's method ends ther
 contact are eliminated at once, dp = c - D dv, so that what is left is (I + L^T D L) dy = L^T c: the
 linear problem of three unknowns a contact. D is not symmetric, since sigma belongs to the motion.
 
-With w_n = v_n - mu sigma, contacts that open as they slide, friction has a potential: the problem is
-convex, its path never bends back, and D is symmetric. Motions are others then, but for one: if any
-impulses hold all contacts still, so do those found, and sigma is zero (G. De Saxce, Z.-Q. Feng, Math.
-Comput. Modelling 28 (1998); V. Acary et al., ZAMM 91 (2011)). What can stand still is so found to
-stand, however many contacts it has.
+With w_n = v_n - mu sigma, contacts that open as they slide, friction has a potential: the problem
+is convex, its path never bends back, and D is symmetric. Motions are others then, but for one: if
+any impulses hold all contacts still, so do those found, and sigma is zero (G. De Saxce, Z.-Q. Feng,
+Math. Comput. Modelling 28 (1998); V. Acary et al., ZAMM 91 (2011)). What can stand still is so found
+to stand, however many contacts it has.
 
 Each pair gives way a little, w + rho (x - x_now), as a slightly compliant body would: impulses that
 hold one another, which W does not see, then stay as they are. Numbers are relative to the scale of
@@ -58,8 +58,9 @@ from spatialops.contact.newton.row_products import (
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
 
 # Ways of going: the fastest, one that keeps farther inside, one with pairs that give way by more,
-# slowly, and one of contacts that open as they slide, for what stands. Of 2141 problems of seven heaps of boxes that settle, 300 to 650 contacts in one
-# island, the first leads to an answer in 95 %, in 22 steps.
+# slowly, and one of contacts that open as they slide, for what stands. Of 2141 problems of seven
+# heaps of boxes that settle, 300 to 650 contacts in one island, the first leads to an answer in
+# 95 %, in 22 steps.
 FASTEST = 0
 CAREFUL = 1
 YIELDING = 2

@@ -2,9 +2,9 @@
 
 From rest Coulomb's law can have several answers: forces that hold a pyramid of balls, and others
 with which balls roll off one another, both to rounding. Nature keeps what can be kept at rest. Of
-contacts that open as they slide, see `interior_point`, the answer has the least energy of all; where
-that is less than the energy of an answer that is found otherwise, and it obeys Coulomb's law, it is
-taken. Of what moves already neither is asked: a stop at once would be a blow.
+contacts that open as they slide, see `interior_point`, the answer has the least energy of all. If
+that is less than the energy of an answer that is found otherwise, and the answer obeys Coulomb's
+law, it is taken. Of what moves already it is not asked: to stop it at once would be a blow.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def kept_standing(
     standing = residual_at(problem, p, scratch)
     if standing <= _NEAR:
         limits = (_IN_ALL, _ABOUT_ONE, is_one_tree(rows))
-        count, standing = proximal_steps(
-            problem, _TERM, 1.0, limits, False, tolerance, p, scratch
-        )
+        count, standing = proximal_steps(problem, _TERM, 1.0, limits, False, tolerance, p, scratch)
         total += count
         residual_at(problem, p, scratch)
     if standing <= tolerance and energy(problem, p, scratch) < least - _LESS * abs(least):
