@@ -123,7 +123,10 @@ D_TANGENTS = 12
 # How far limits follow, along a step, what presses: MU, or less where the path bends back.
 FOLLOWED = 15
 SHARES = 16  # WEIGHT: impulses are in units of so much less
-LANE_ROWS = 17
+# How far a contact opens as it slides, MU or nothing, and D of its normal by both tangents.
+OPENING = 17
+D_BY_TANGENTS = 18
+LANE_ROWS = 20
 
 # Of what friction does along the normal: less that draws a contact together is rounding.
 WEDGED = 1e-6

@@ -23,7 +23,8 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
 from spatialops.contact.newton.inside.from_inside import from_inside
-from spatialops.contact.newton.inside.interior_point import has_inside
+from spatialops.contact.newton.inside.interior_point import can_stand, has_inside
+from spatialops.contact.newton.inside.standing import kept_standing
 from spatialops.contact.newton.path_following import (
     CHANGES,
     LAST_CHANGES,
@@ -93,6 +94,7 @@ class Aim(NamedTuple):
     attempts: int  # from one start at most
     again: bool  # whether the problem before was this one, but for small changes
     more: bool  # or but for some contacts more
+    at_rest: bool = False  # whether nothing moves before
 
 
 AIM = numba.typeof(Aim(True, 1.0, 1, False, False))
@@ -133,6 +135,20 @@ def central_impulses(
     s = find_parts(rows, scratch)
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
+    total, residual = found_impulses(problem, aim, p, scratch)
+    if aim.at_rest and aim.attempts > BEFORE_INSIDE and has_inside(rows) and can_stand(rows):
+        warm = aim.warm and total >= 0
+        count, residual = kept_standing(problem, warm, aim.tolerance, residual, p, scratch)
+        total += count if total >= 0 else -count
+    return total, residual
+
+
+@kernel
+def found_impulses(
+    problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch
+) -> tuple[int, float]:
+    """Impulses that Newton's method and those after it find: as `central_impulses`."""
+    rows = problem.rows
     inside = aim.attempts > BEFORE_INSIDE and has_inside(rows)
     few = aim.attempts
     if inside:

@@ -255,7 +255,7 @@ def solve_island(
         ),
     )
     # Scratch is that of all islands.
-    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False, aim.more)
+    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False, aim.more, aim.at_rest)
     iterations, residual = impulses_of_law(island, fastest, anew, own, refer(scratch))
     for c in range(count):
         for j in range(3):

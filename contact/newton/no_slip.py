@@ -67,7 +67,7 @@ def without_slip(
         put_states(rows, _LET_GO)
         for j in range(p.size):
             p[j] = 0.0
-        again = Aim(False, aim.tolerance, aim.attempts, False, False)
+        again = Aim(False, aim.tolerance, aim.attempts, False, False, False)
         found = central_impulses(rows, fastest, again, p, scratch)
         more, residual = settled(rows, fastest, aim, found, p, scratch)
         total = -abs(total) - abs(more)
@@ -92,7 +92,7 @@ def settled(
 ) -> tuple[int, float]:
     """Solve again until none is let go or held anew, from what was found: as `impulses_of_law`."""
     total, residual = found
-    again = Aim(True, aim.tolerance, aim.attempts, False, False)
+    again = Aim(True, aim.tolerance, aim.attempts, False, False, False)
     for _ in range(3 * rows.friction.size):
         if not residual <= aim.tolerance or not hold_and_let_go(rows, fastest, p, scratch):
             break
@@ -112,7 +112,7 @@ def without_wedges(
 ) -> tuple[int, float]:
     """Let wedged contacts go where the law has an answer without, each tried once."""
     total, residual = found
-    again = Aim(True, aim.tolerance, aim.attempts, False, False)
+    again = Aim(True, aim.tolerance, aim.attempts, False, False, False)
     no_slip = rows.law == at.NO_SLIP
     kept = scratch.vectors[at.KEPT_WEDGED]
     states = scratch.vectors[at.KEPT_STATES][: rows.friction.size]

@@ -10,7 +10,12 @@ g = beta / (w + rho beta), S = w_s + sigma sum g and the sums q = sum g d, Q = s
     dp_n = c_n - g_n dv_n,
     dp_t = c_t - (Q - (sigma / S) q q^T) dv_t - (sigma mu g_n / S) q dv_n.
 
-Of a moment g_n and dv_n are those of its owner.
+Of a moment g_n and dv_n are those of its owner. Where contacts open as they slide, w_n = v_n - mu
+sigma, S has sigma mu^2 g_n more, and
+
+    dp_n = c_n - (1 - sigma mu^2 g_n / S) g_n dv_n - (sigma mu g_n / S) q . dv_t:
+
+D is symmetric.
 """
 
 from __future__ import annotations
@@ -83,13 +88,21 @@ def put_slopes(corners: Array, s: float, scratch: NewtonScratch, i: int) -> None
         xy = xy + g * a * b
         yy = yy + g * b * b
     own = s * load(lanes, at.SHARES, i)
-    inverse = 1.0 / (load(scratch.pairs[at.SLACK], 1, i) + sigma * sum_of_all)
+    pressed = load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i)
+    opening = load(lanes, at.OPENING, i)
+    slack = load(scratch.pairs[at.SLACK], 1, i)
+    inverse = 1.0 / (slack + sigma * (sum_of_all + opening * pressed))
     share = sigma * inverse
-    pulled = share * load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) / own
+    pulled = share * pressed / own
+    normal = ratio(scratch, i, 0)
+    opened = share * opening * normal
     store(lanes, at.SUM, i, inverse)
     store(lanes, at.Q_X, i, q_x)
     store(lanes, at.Q_Y, i, q_y)
-    store(lanes, at.D_NORMAL, i, ratio(scratch, i, 0) / own)
+    follows = load(lanes, at.FOLLOWED, i)
+    store(lanes, at.D_NORMAL, i, (1.0 - opened * follows) * normal / own)
+    store(lanes, at.D_BY_TANGENTS, i, opened * q_x / own)
+    store(lanes, at.D_BY_TANGENTS + 1, i, opened * q_y / own)
     store(lanes, at.D_NORMAL + 1, i, pulled * q_x)
     store(lanes, at.D_NORMAL + 2, i, pulled * q_y)
     store(lanes, at.D_TANGENTS, i, (xx - share * q_x * q_x) / own)
@@ -111,7 +124,8 @@ def put_unknowns(rows: ContactRows, scratch: NewtonScratch, i: int) -> None:
         normal = load_first(entries, pressing + k, few)
         x = load_first(entries, own + width, few)
         y = load_first(entries, own + 2 * width, few)
-        store_first(rho, own, few, lanes[d, i] * normal)
+        along = lanes[at.D_BY_TANGENTS, i] * x + lanes[at.D_BY_TANGENTS + 1, i] * y
+        store_first(rho, own, few, lanes[d, i] * normal + along)
         store_first(rho, own + width, few, lanes[d + 1, i] * normal + xx * x + xy * y)
         store_first(rho, own + 2 * width, few, lanes[d + 2, i] * normal + xy * x + yy * y)
 
@@ -163,7 +177,8 @@ def relative_step(rows: ContactRows, unit: float, scratch: NewtonScratch) -> Non
             y = y + step * spread(corners, k, 1)
             sum_of_all = sum_of_all + step
         sigma = sigma_step(scratch, i, sum_of_all)
-        store(lanes, at.LANES_NORMAL, i, free_step(scratch, i, 0, zeros()))
+        opened = load(lanes, at.OPENING, i) * sigma
+        store(lanes, at.LANES_NORMAL, i, free_step(scratch, i, 0, -1.0 * opened))
         store(lanes, at.LANES_FIRST, i, x - load(lanes, at.Q_X, i) * sigma)
         store(lanes, at.LANES_SECOND, i, y - load(lanes, at.Q_Y, i) * sigma)
     take_from_lanes(lanes, unit, scratch.vectors[at.RIGHT])
@@ -178,10 +193,7 @@ def step_pairs(rows: ContactRows, scale: float, rho: float, scratch: NewtonScrat
     put_in_lanes(scratch.vectors[at.CHANGE], scale, lanes)
     for i in range(0, lanes.shape[1], WIDTH):
         moved = load(lanes, at.LANES_NORMAL, i)
-        step = free_step(scratch, i, 0, moved)
-        store(d_x, 0, i, step)
-        store(d_w, 0, i, moved + load(miss, 0, i) + rho * step)
-        store(lanes, at.PRESSING_LANES, i, step)
+        store(lanes, at.PRESSING_LANES, i, free_step(scratch, i, 0, moved))
     pass_on(rows, lanes)
     fastest = zeros()
     for i in range(0, lanes.shape[1], WIDTH):
@@ -190,6 +202,12 @@ def step_pairs(rows: ContactRows, scale: float, rho: float, scratch: NewtonScrat
             moved = slip_of_eight(corners, lanes, i, k)
             sum_of_all = sum_of_all + free_step(scratch, i, 2 + k, moved)
         sigma = sigma_step(scratch, i, sum_of_all)
+        opened = load(lanes, at.OPENING, i) * sigma
+        moved = load(lanes, at.LANES_NORMAL, i) - opened
+        step = free_step(scratch, i, 0, moved)
+        store(d_x, 0, i, step)
+        store(d_w, 0, i, moved + load(miss, 0, i) + rho * step)
+        pressing = load(lanes, at.PRESSING_LANES, i) + opened * ratio(scratch, i, 0)
         sum_of_all = zeros()
         for k in range(corners.shape[0]):
             moved = slip_of_eight(corners, lanes, i, k) + sigma
@@ -197,7 +215,7 @@ def step_pairs(rows: ContactRows, scale: float, rho: float, scratch: NewtonScrat
             store(d_x, 2 + k, i, step)
             store(d_w, 2 + k, i, moved + load(miss, 2 + k, i) + rho * step)
             sum_of_all = sum_of_all + step
-        pressed = load(lanes, at.FOLLOWED, i) * load(lanes, at.PRESSING_LANES, i) - sum_of_all
+        pressed = load(lanes, at.FOLLOWED, i) * pressing - sum_of_all
         store(d_x, 1, i, sigma)
         store(d_w, 1, i, pressed + load(miss, 1, i))
         fastest = most_used_up(scratch, i, fastest)

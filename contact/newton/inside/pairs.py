@@ -21,9 +21,13 @@ _BEGIN = 1.0  # least of both sides at first, relative to the scale
 
 @kernel
 def begin_pairs(
-    rows: ContactRows, scale: float, unit: float, p: Array, scratch: NewtonScratch
+    rows: ContactRows, units: tuple[float, float], opens: float, p: Array, scratch: NewtonScratch
 ) -> int:
-    """Pairs about p, whose velocities are known; how many there are."""
+    """Pairs about p, whose velocities are known; how many there are.
+
+    Contacts open as they slide, by so much of mu times the speed.
+    """
+    scale, unit = units
     v = scratch.vectors[at.VELOCITY]
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
     lanes, count = scratch.lanes, 0
@@ -34,6 +38,7 @@ def begin_pairs(
         own, pressing = unit / weight, unit / scratch.friction[presser, at.WEIGHT]
         lanes[at.SHARES, i] = weight
         lanes[at.MU, i] = rows.friction[i] * (pressing / own)
+        lanes[at.OPENING, i] = opens * rows.friction[i]
         lanes[at.FIXED_LIMIT, i] = limit_of(rows, i, 0.0) / own
         if parts & at.HAS_NORMAL:
             x[0, i] = max(p[j] / own, 0.0) + _BEGIN
@@ -160,6 +165,7 @@ def find_misses(rows: ContactRows, scale: float, scratch: NewtonScratch) -> None
         sigma = load(x, 1, i)
         sum_of_all = zeros()
         own = load(lanes, at.LANES_NORMAL, i) - load(w, 0, i)
+        own = own - load(lanes, at.OPENING, i) * sigma
         store(miss, 0, i, where(less(zeros(), load(x, 0, i)), own, 0.0))
         for k in range(rows.corners.shape[0]):
             value = load(x, 2 + k, i)

@@ -33,6 +33,7 @@ from spatialops.simulation.stepping.warm.impulse_memory import (
 # as they are. What moves changes more, and looking costs half of what solving does.
 _FEW = 2
 _NEARLY = 1e-9
+_AT_REST = 1e-6  # velocity relative to that which forces of a step give
 
 
 @stage
@@ -53,6 +54,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         ALL_ATTEMPTS,
         known and t.control[at.TURNED] == 1,
         known and t.control[at.ANEW] > 0,
+        is_at_rest(t, m),
     )
     iterations, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers)
     t.control[at.CODE] = 0
@@ -78,6 +80,17 @@ def solve_here(t: Tables, warm: bool) -> None:
     if warm:
         store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
+
+
+@inlined
+def is_at_rest(t: Tables, m: int) -> bool:
+    """Whether nothing moves before the step, by what the contacts' velocities become in it."""
+    fastest = moves = 0.0
+    for i in range(3 * m):
+        fastest = max(fastest, abs(t.u[i]))
+    for k in range(t.v.size):
+        moves = max(moves, abs(t.v[k]))
+    return moves <= _AT_REST * fastest
 
 
 @inlined

@@ -177,7 +177,7 @@ def solve_gaps(t: Tables, m: int, lowest: float) -> bool:
     False where nothing is to be pushed, and where pushes would not open gaps, or move far.
     """
     rows = rows_of(t, m)
-    aim = Aim(False, _EXACT_ENOUGH, BEFORE_INSIDE, False, False)
+    aim = Aim(False, _EXACT_ENOUGH, BEFORE_INSIDE, False, False, False)
     _, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers_of(t))
     return residual <= _USEFUL and pushes_any(t, m) and moved(t, m) <= far(t, lowest)
 

@@ -9,6 +9,7 @@ from spatialops.contact.newton.active_rows import factor_rows
 from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.central import ALL_ATTEMPTS, FIRST_ATTEMPT, Aim, central_impulses
 from spatialops.contact.newton.inside.interior_point import (
+    STANDING,
     YIELDS,
     has_inside,
     interior_impulses,
@@ -72,18 +73,18 @@ def examples(rng):
 NAMES = list(examples(np.random.default_rng(0)))
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize(("share", "opens"), [(1.0, 0.0), (0.5, 0.0), (1.0, 1.0)])
 @pytest.mark.parametrize("rho", np.unique(YIELDS))
 @pytest.mark.parametrize("name", NAMES)
-def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho, share):
-    """Limits of friction follow what presses, or so much of it."""
+def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho, share, opens):
+    """Limits of friction follow what presses, or so much of it; what slides opens, or not."""
     rows = examples(rng)[name]
     scratch, s, scale = begun(rows)
     unit, corners = scale / s, rows.corners
     m = rows.friction.size
     p = np.zeros(3 * m)
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
-    begin_pairs(rows, scale, unit, p, scratch)
+    begin_pairs(rows, (scale, unit), opens, p, scratch)
     put_impulses(rows, unit, p, scratch)
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     find_misses(rows, scale, scratch)
@@ -104,7 +105,7 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho, share):
     dp /= scratch.friction[:, at.WEIGHT, None]  # in units of each contact's own
     moved = (L @ (L.T @ dp.ravel()) / s).reshape(m, 3)
     expected = np.zeros_like(w)
-    expected[:, 0] = moved[:, 0]
+    expected[:, 0] = moved[:, 0] - opens * rows.friction * (d_x * real)[:, 1]
     expected[:, 2:] = moved[:, 1:] @ corners.T + d_x[:, 1:2]
     expected[:, 1] = share * rows.friction * d_x[:, 0] - (d_x * real)[:, 2:].sum(axis=1)
     expected += miss
@@ -112,7 +113,7 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name, rho, share):
     assert np.abs((d_w - expected)[real]).max() < 1e-10
 
 
-@pytest.mark.parametrize("way", range(len(YIELDS)))
+@pytest.mark.parametrize("way", range(STANDING))
 @pytest.mark.parametrize("name", NAMES)
 def test_it_ends_near_an_answer(rng, name, way):
     rows = examples(rng)[name]
@@ -123,6 +124,21 @@ def test_it_ends_near_an_answer(rng, name, way):
     put_velocities(rows, p, v, scratch)
     assert residual_of(rows, s, scale, p, v) <= 1e-7
     assert 5 < iterations < 60
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.3, 0.8])
+def test_what_can_stand_stands(pull):
+    """A body on four points that is pulled aside by less, and by more, than friction holds."""
+    square = [(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+    rows = body(square, [(0.0, 0.0, 1.0)] * 4, 0.5, (0.0, 0.0, 0.0, pull, 0.0, -1.0))
+    scratch, s, scale = begun(rows)
+    p = np.zeros(12)
+    interior_impulses(rows, s, scale, STANDING, p, scratch)
+    v = scratch.vectors[at.VELOCITY]
+    put_velocities(rows, p, v, scratch)
+    stands = pull <= 0.5
+    assert (residual_of(rows, s, scale, p, v) <= 1e-7) == stands
+    assert (np.abs(v).max() <= 1e-6) == stands
 
 
 @pytest.mark.compiled

@@ -61,7 +61,7 @@ def solve_central(
     )
     sharp = TOLERANCE if which == law.POLYGON else POLISHED
     limit = SHARPER * TOLERANCE if which == law.CONE else TOLERANCE
-    aim = Aim(True, sharp, ALL_ATTEMPTS, False, False)
+    aim = Aim(True, sharp, ALL_ATTEMPTS, False, False, False)
     taken, residual = solve_islands(rows, aim, p, newton.buffers)
     for i in range(m):
         turn_back(turning(posture.place, i), p, at.p, 3 * i)
