@@ -15,8 +15,8 @@ linear problem of three unknowns a contact. D is not symmetric, since sigma belo
 With w_n = v_n - mu sigma, contacts that open as they slide, friction has a potential: the problem
 is convex, its path never bends back, and D is symmetric. Motions are others then, but for one: if
 any impulses hold all contacts still, so do those found, and sigma is zero (G. De Saxce, Z.-Q. Feng,
-Math. Comput. Modelling 28 (1998); V. Acary et al., ZAMM 91 (2011)). What can stand still is so found
-to stand, however many contacts it has.
+Math. Comput. Modelling 28 (1998); V. Acary et al., ZAMM 91 (2011)). What can stand is so found to
+stand, however many contacts it has.
 
 Each pair gives way a little, w + rho (x - x_now), as a slightly compliant body would: impulses that
 hold one another, which W does not see, then stay as they are. Numbers are relative to the scale of
