@@ -19,6 +19,7 @@ from spatialops.control.safe_command import LIMITS_BIND, SafeController
 from spatialops.control.trajectory import Bounds, PoseTrajectory
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.free_frames import FreeFrame
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
@@ -171,6 +172,7 @@ class ManipulationController(SafeController):
         self.model = scene.model
         self.actuation = Actuation(scene.model, self.robot.joint_names)
         self._at, self._at_v = scene.model.q_slice(self._body), scene.model.v_slice(self._body)
+        self._home = FreeFrame.of(scene.model, self._body)
         self._touch.go_on_in(scene)
 
     @property
@@ -182,14 +184,14 @@ class ManipulationController(SafeController):
         """Hands stay where they are until a phase moves them."""
         for side, pose in zip(self.hands, self.impedance.observe(q), strict=True):
             self._motions[side] = PoseTrajectory(pose, pose, Bounds())
-        self.observation.begin = object_pose(state, self._at)
+        self.observation.begin = object_pose(state.q[self._at], self._home)
 
     def _observe(self, time: float, q: Array, state: State) -> None:
         """Observe hands and object, and go on in the script."""
         observation, poses = self.observation, self.impedance.poses or self.impedance.observe(q)
         observation.time, observation.hands = time, dict(zip(self.hands, poses, strict=True))
         observation.object, observation.object_velocity = (
-            object_pose(state, self._at),
+            object_pose(state.q[self._at], self._home),
             state.v[self._at_v],
         )
         observation.references = {

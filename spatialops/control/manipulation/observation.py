@@ -11,7 +11,7 @@ from spatialops._arrays import Array, scalar
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.trajectory import Pose, turn_between
 from spatialops.simulation.scene.scene import Scene
-from spatialops.tree.state import State
+from spatialops.tree.free_frames import FreeFrame
 
 
 def _nowhere() -> Pose:
@@ -197,9 +197,9 @@ class ContactForceSensor:
         observation.support = float(self._forces[-2])
 
 
-def object_pose(state: State, at: slice) -> Pose:
-    """Pose of a free body whose coordinates stand at `at`."""
-    x, y, z, i, j, k, w = state.q[at].tolist()
+def object_pose(coordinates: Array, home: FreeFrame) -> Pose:
+    """Pose in the world of a free body, from its coordinates (7,) and its joint's frame."""
+    x, y, z, i, j, k, w = home.in_world(coordinates).tolist()
     rotation = np.array(
         [
             [1.0 - 2.0 * (j * j + k * k), 2.0 * (i * j - k * w), 2.0 * (i * k + j * w)],

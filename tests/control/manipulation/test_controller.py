@@ -8,6 +8,7 @@ from spatialops.control import ManipulationController
 from spatialops.control.manipulation.controller import palms
 from spatialops.control.manipulation.dual_arm.driver_handoff import driver_handoff
 from spatialops.errors import ArgumentError
+from tests.support.homes import elsewhere
 
 
 class NoContacts:
@@ -66,6 +67,19 @@ def test_a_load_comes_at_its_rate_and_pushes_up(task):
     wrenches = controller._wrenches()
     assert wrenches[0, 3:] == pytest.approx([0.0, 0.0, 2 * step])
     assert not wrenches[1].any()
+
+
+def test_an_object_at_home_elsewhere_is_where_it_is(task):
+    """Coordinates of a free joint are in its own frame: the hands go where the driver is."""
+    model, state = elsewhere(task.scene.model, task.scene.state)
+    there = so.Scene(model, task.scene.geoms, state=state)
+    here, other = task.controller(), task.controller()
+    other.go_on_in(there)
+    expected = here(0.0, task.scene.state, NoContacts())
+    assert other(0.0, state, NoContacts()) == pytest.approx(expected, abs=1e-9)
+    found, pose = other.observation.begin, here.observation.begin
+    assert found.position == pytest.approx(pose.position, abs=1e-12)
+    assert found.rotation == pytest.approx(pose.rotation, abs=1e-12)
 
 
 def test_a_scene_must_begin_with_the_robot(task):

@@ -11,6 +11,8 @@ from spatialops.collision.shapes import HalfSpace, Sphere
 from spatialops.control import Observation, Pose
 from spatialops.control.manipulation.observation import ContactForceSensor, object_pose
 from spatialops.errors import ArgumentError
+from spatialops.tree.free_frames import FreeFrame
+from tests.support.homes import TURN
 
 
 def turned(angle, position=(0.0, 0.0, 0.0)):
@@ -42,10 +44,13 @@ def test_turning_is_told_against_the_beginning():
 
 def test_the_pose_of_a_free_body():
     rotation = Rotation.random(random_state=3)
-    q = np.concatenate([[9.0, 9.0], [0.1, 0.2, 0.3], rotation.as_quat()])
-    pose = object_pose(so.State(q, np.zeros(6)), slice(2, 9))
+    coordinates = np.concatenate([[0.1, 0.2, 0.3], rotation.as_quat()])
+    pose = object_pose(coordinates, FreeFrame(np.zeros(3), np.eye(3)))
     assert pose.position.tolist() == [0.1, 0.2, 0.3]
     assert pose.rotation == pytest.approx(rotation.as_matrix(), abs=1e-12)
+    turned = object_pose(coordinates, FreeFrame(np.array([1.0, 2.0, 3.0]), TURN))
+    assert turned.position == pytest.approx([1.0, 2.0, 3.0] + TURN @ [0.1, 0.2, 0.3])
+    assert turned.rotation == pytest.approx(TURN @ rotation.as_matrix(), abs=1e-12)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from spatialops.control.trajectory import Pose
 from spatialops.models.dual_arm import FINGERS, SIDES, DualArm
 from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
-from spatialops.tree.state import State
+from spatialops.tree.free_frames import FreeFrame
 
 DT = 5e-4  # s
 REACH = 0.158  # m from a palm to where its fingertips meet
@@ -115,7 +115,8 @@ class Task:
     def object_poses(self, record: Record) -> list[Pose]:
         """The object at every recorded row."""
         at = self.scene.model.q_slice(self.body)
-        return [object_pose(State(q, v), at) for q, v in zip(record.q, record.v, strict=True)]
+        home = FreeFrame.of(self.scene.model, self.body)
+        return [object_pose(q[at], home) for q in record.q]
 
     def palm_poses(self, record: Record, side: str, rows: IntArray) -> list[Pose]:
         """A palm at some recorded rows."""
