@@ -5,6 +5,13 @@ import pytest
 
 import spatialops as so
 from spatialops.bench.contacts.piles import bodies_scene
+from spatialops.collision._layout import INFINITE
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.inside.standing import kept_standing
+from spatialops.contact.newton.residual import residual_at
+from spatialops.contact.newton.rows import Problem
+from tests.contact.newton.test_central import body
+from tests.contact.newton.test_interior_point import begun
 
 RADIUS = 0.05
 KICK = 9.81 * 2e-3  # m/s, of weight in a step
@@ -44,3 +51,41 @@ def test_what_nothing_can_hold_falls(layers):
     """A convex problem says so: its least energy is not that of rest."""
     state, _ = so.Simulator(pyramid(layers, 0.3), dt=2e-3).step(pyramid(layers, 0.3).state)
     assert np.abs(state.v).max() > 0.05 * KICK
+
+
+def pulled(pull):
+    """A body on four points that is pulled aside, and scratch; friction holds half of its weight."""
+    square = [(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+    rows = body(square, [(0.0, 0.0, 1.0)] * 4, 0.5, (0.0, 0.0, 0.0, pull, 0.0, -1.0))
+    scratch, s, scale = begun(rows)
+    return Problem(rows, s, scale), scratch
+
+
+@pytest.mark.parametrize(("pull", "stands"), [(0.0, True), (0.4, True), (0.6, False)])
+def test_an_answer_that_stands_is_found_where_there_is_one(pull, stands):
+    problem, scratch = pulled(pull)
+    p = np.full(12, 0.25)
+    _, residual = kept_standing(problem, False, 1e-9, INFINITE, p, scratch)
+    assert (residual <= 1e-9) == stands
+    if not stands:
+        assert (p == 0.25).all()  # what was found otherwise stays
+        return
+    assert residual_at(problem, p, scratch) == residual
+    assert np.abs(scratch.vectors[at.VELOCITY]).max() < 1e-9
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_an_answer_that_holds_stays(warm):
+    """Of as little energy, it is kept to the bit; known from the step before, it is not asked."""
+    problem, scratch = pulled(0.4)
+    p = np.zeros(12)
+    _, residual = kept_standing(problem, False, 1e-9, INFINITE, p, scratch)
+    p[[0, 9]] += 0.01  # opposite corners press more, the others less: still at rest
+    p[[3, 6]] -= 0.01
+    given = p.copy()
+    residual = residual_at(problem, p, scratch)
+    assert residual < 1e-9
+    count, after = kept_standing(problem, warm, 1e-9, residual, p, scratch)
+    assert (count == 0) == warm
+    assert after == residual
+    assert (p == given).all()
