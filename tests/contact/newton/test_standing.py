@@ -54,7 +54,7 @@ def test_what_nothing_can_hold_falls(layers):
 
 
 def pulled(pull):
-    """A body on four points that is pulled aside, and scratch; friction holds half of its weight."""
+    """A body on four points that is pulled aside; friction holds half of its weight."""
     square = [(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
     rows = body(square, [(0.0, 0.0, 1.0)] * 4, 0.5, (0.0, 0.0, 0.0, pull, 0.0, -1.0))
     scratch, s, scale = begun(rows)
