@@ -1,5 +1,7 @@
 """What can stand is not let fall, also where falling obeys Coulomb's law as well."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -26,10 +28,7 @@ def pyramid(layers, friction):
         for j in range(layers - k)
     ]
     scene = bodies_scene([so.Sphere(RADIUS)] * len(places), RADIUS * np.array(places))
-    geoms = [
-        so.Geom(g.name, g.body, g.shape, position=g.position, friction=friction)
-        for g in scene.geoms
-    ]
+    geoms = [replace(geom, friction=friction) for geom in scene.geoms]
     return so.Scene(scene.model, geoms, state=scene.state)
 
 
