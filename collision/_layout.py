@@ -89,7 +89,8 @@ DRIFT = 21  # 3: what motion alone adds to the relative velocity until the end o
 OPEN = 24  # speed at which it may close yet, m/s
 ROLLS = 25  # 1: its pair does, as motion alone changes slips; 0: it slides, or sticks
 SLIP = 26  # 3: relative velocity across the normal that a step begins with, world
-CONTACT_COLUMNS = 29
+MIDWAY = 29  # 1: tangents lie along the slip in the middle of the step; 0: along that of its end
+CONTACT_COLUMNS = 30
 
 # What is kept of contacts of an earlier look.
 KNOWN_GAP = 0

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, whole
-from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import cross, dot, plus, plus_scaled, put3, scaled, vec3
+from spatialops._arrays import Array, IntArray, Vec3, whole
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import cross, dot, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import relative_velocity
 from spatialops.errors import ArgumentError
@@ -49,7 +49,8 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
 
     Sliding friction opposes the slip; with a direction of the polyhedron along it, its magnitude is
     mu F_n exactly. It is the slip in the middle of a step, which friction along it does not turn: a
-    puck's path is of second order.
+    puck's path is of second order. What is held is turned once more, along the forces that do: see
+    `simulation.stepping.warm.held_tangents`.
     """
     for i in range(count):
         if ints[i, col.CONTACT_FEATURE_A] < 0:  # of a joint, which has its directions
@@ -58,7 +59,7 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
         velocity = relative_velocity(work, ints[i, col.CONTACT_A], ints[i, col.CONTACT_B], point)
         speed = dot(normal, velocity)
         free = plus_scaled(velocity, -speed, normal)
-        slip = plus(free, vec3(floats, i, col.SLIP))
+        slip = plus_scaled(free, floats[i, col.MIDWAY], vec3(floats, i, col.SLIP))
         length = math.sqrt(dot(slip, slip))
         if length > _SLIP:
             first = scaled(1.0 / length, slip)
@@ -68,10 +69,18 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
         else:
             first = cross(normal, (0.0, 1.0, 0.0))
             first = scaled(-1.0 / math.sqrt(dot(first, first)), first)
-        # Once more perpendicular: a slip much smaller than the normal speed loses digits.
-        first = plus_scaled(first, -dot(first, normal), normal)
-        first = scaled(1.0 / math.sqrt(dot(first, first)), first)
-        second = cross(normal, first)
-        put3(floats, i, col.TANGENT, first)
-        put3(floats, i, col.SECOND, second)
-        put3(floats, i, col.APPROACH, (speed, dot(first, velocity), dot(second, velocity)))
+        put_tangents(floats, i, first, velocity)
+
+
+@inlined
+def put_tangents(floats: Array, i: int, first: Vec3, velocity: Vec3) -> None:
+    """Tangents of contact i, the first along a direction, and a velocity along its frame."""
+    normal = vec3(floats, i, col.NORMAL)
+    # Once more perpendicular: a slip much smaller than the normal speed loses digits.
+    first = plus_scaled(first, -dot(first, normal), normal)
+    first = scaled(1.0 / math.sqrt(dot(first, first)), first)
+    second = cross(normal, first)
+    put3(floats, i, col.TANGENT, first)
+    put3(floats, i, col.SECOND, second)
+    speeds = dot(normal, velocity), dot(first, velocity), dot(second, velocity)
+    put3(floats, i, col.APPROACH, speeds)

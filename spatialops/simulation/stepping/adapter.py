@@ -262,6 +262,7 @@ def acting(t: Tables) -> ContactSet:
 def put_answer(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> None:
     """Impulses and moments of the prepared problem into the tables."""
     t.impulses[: answer.impulses.size] = answer.impulses.ravel()
+    t.statuses[: t.control[at.ACTING]] = -1  # those of an answer from elsewhere are not known
     if t.control[at.MOMENTS]:
         none = np.zeros((problem.n_contacts, 3))
         put_moments(t, none if answer.moments is None else answer.moments)

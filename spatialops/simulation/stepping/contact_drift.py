@@ -119,8 +119,8 @@ def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
     rolling = 1.0 if rolls(t, begin, end) else 0.0
     for i in range(begin, end):
         put3(t.floats, i, col.DRIFT, ZERO3)
-        if t.control[at.SCHEME] == at.MOREAU:
-            put3(t.floats, i, col.SLIP, slip_now(t, i))
+        put3(t.floats, i, col.SLIP, slip_now(t, i))
+        t.floats[i, col.MIDWAY] = 1.0 if t.control[at.SCHEME] == at.MOREAU else 0.0
         t.floats[i, col.ROLLS] = rolling
         t.floats[i, col.OPEN] = t.floats[i, col.GAP] / remaining_time(t)
         j = row_before(t, i)

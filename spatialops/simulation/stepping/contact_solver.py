@@ -24,9 +24,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 )
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.simulation.stepping.warm.impulse_memory import (
-    keep_forces,
     load_impulses,
-    store_impulses,
 )
 
 # Iterations that only refine, and change of impulses, relative: forces of the next step may hold
@@ -77,8 +75,6 @@ def solve_here(t: Tables, warm: bool) -> None:
         t.monitor[at.MISSED] = residual
     if t.control[at.CODE] != 0:  # Python's ladder goes on, and its residual counts
         return
-    if warm:
-        store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
 
 
@@ -94,7 +90,7 @@ def is_at_rest(t: Tables, m: int) -> bool:
 
 
 @inlined
-def take_the_best(t: Tables, warm: bool) -> None:
+def take_the_best(t: Tables) -> None:
     """Take the best answer to a problem that nothing in the loop solves, where it is accepted.
 
     The certificate tells of its residual. Else the problem goes to the solvers outside: of few
@@ -104,8 +100,6 @@ def take_the_best(t: Tables, warm: bool) -> None:
     if not many or not t.monitor[at.MISSED] <= t.settings[at.ACCEPTED]:
         return
     t.control[at.CODE] = 0
-    if warm:
-        store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], t.monitor[at.MISSED])
 
 
@@ -173,11 +167,3 @@ def put_lcp(t: Tables) -> None:
     if has_joints(t):
         for i in range(m):
             t.b[n - m + i] += t.monitor[at.SCALE] * t.dry[i]
-
-
-@inlined
-def take_over(t: Tables) -> None:
-    """The forces of the step before hold, `still_holds` has seen: they are those of this one."""
-    t.control[at.CODE] = 0
-    t.control[at.WARM] += 1
-    keep_forces(t)

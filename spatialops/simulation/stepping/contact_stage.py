@@ -58,6 +58,7 @@ from spatialops.simulation.stepping.contact_drift import (
 )
 from spatialops.simulation.stepping.detection_stage import take_contacts
 from spatialops.simulation.stepping.tables import Tables, has_runs, runs_of
+from spatialops.simulation.stepping.warm.held_tangents import follow_forces
 from spatialops.simulation.stepping.warm.impulse_memory import unit_of
 from spatialops.simulation.stepping.warm.warm_check import still_holds
 
@@ -101,6 +102,12 @@ def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
 def frame_contacts(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     """Frames, velocities and friction of m contacts."""
     put_frames(ints, floats, m, t.work)
+    take_speeds(t, ints, floats, m)
+
+
+@merged
+def take_speeds(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
+    """Velocities along the frames of m contacts, and friction, as the problem has them."""
     for i in range(m):
         t.prior[i] = 0.0
         t.friction[i] = friction_of(t, ints, floats, i)
@@ -174,7 +181,10 @@ def drop_locked(t: Tables) -> bool:
 @stage
 def put_kept_rows(t: Tables) -> None:
     """Rows and squares anew of the contacts that are left, which most problems never need."""
-    put_acting_rows(t)
+    take_speeds(t, t.ints, t.floats, t.control[at.ACTING])
+    if has_moments(t):
+        add_moments(t)
+    put_acting_entries(t)
     put_squares(t)
 
 
@@ -281,6 +291,7 @@ def put_speeds(t: Tables) -> None:
     if has_joints(t):
         put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
     frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
+    follow_forces(t, n_of_geoms(t))
     complete_speeds(t)
 
 

@@ -128,6 +128,7 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
             copy_into(t.ints[kept], t.seen_ints[i])
             copy_into(t.floats[kept], t.seen[i])
             put3(t.floats, kept, col.SLIP, ZERO3)
+            t.floats[kept, col.MIDWAY] = 0.0
             kept += 1
     t.control[at.ACTING] = kept
 

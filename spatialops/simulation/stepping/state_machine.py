@@ -35,7 +35,6 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
 from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_solver import (
     solve_here,
-    take_over,
     take_the_best,
 )
 from spatialops.simulation.stepping.contact_stage import (
@@ -85,6 +84,7 @@ from spatialops.simulation.stepping.time_of_impact import (
     cut_piece,
     sinks_fast,
 )
+from spatialops.simulation.stepping.warm.impulse_memory import keep_forces, store_impulses
 from spatialops.simulation.stepping.warm.rest import (
     begin_watching,
     flow_to_end,
@@ -156,14 +156,15 @@ def answer(t: Tables) -> int:
     if outside == 1 or (outside == 2 and t.control[at.STAGE] != at.CONTACT):
         return at.SOLVE
     if t.control[at.STAGE] == at.CONTACT and t.control[at.HOLDS] == 1:
-        take_over(t)
+        t.control[at.CODE] = 0
+        t.control[at.WARM] += 1
         return GO_ON
     warm = t.control[at.STAGE] == at.CONTACT
     solve_here(t, warm)
     if t.control[at.CODE] == at.UNSOLVED:
         if warm and halve(t):
             return state_anew(t)
-        take_the_best(t, warm)
+        take_the_best(t)
     return GO_ON if t.control[at.CODE] == 0 else t.control[at.CODE]
 
 
@@ -323,6 +324,10 @@ def meet_ahead(t: Tables) -> int:
 def after_contact(t: Tables) -> int:
     """Take up the impulses of the step's contact problem, or state it once more."""
     apply_impulses(t, t.vectors[at.DVC, : t.v.size])
+    if t.control[at.HOLDS] == 1:
+        keep_forces(t)
+    else:
+        store_impulses(t)
     if again(t):
         state_again(t)
         return ask(t, at.CONTACT)
