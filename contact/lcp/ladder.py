@@ -26,7 +26,7 @@ from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.newton import Newton
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_scales
-from spatialops.contact.lcp.solver import Handles
+from spatialops.contact.lcp.solver import Handles, Work
 from spatialops.contact.lcp.status import Status
 
 _FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
@@ -45,7 +45,10 @@ _SMALL_AGAIN = (
 )
 _PAIRS = 13  # 2^13 bases: a third of a second
 
-Method = Callable[["Auto", MixedLCP], LCPSolution]
+# Multiplications of a factorization that take as long as one pivot's, which waits for memory.
+_IN_CACHE = 10.0
+
+Method = Callable[["Auto", MixedLCP, Work], LCPSolution]
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,8 @@ class Auto:
     """The ladder of fallbacks, one method after the other until the residual holds.
 
     Proved for what its methods are: Lemke's classes and positive semidefinite problems of any size,
-    every problem of up to 13 pairs. All budgets are iterations, so that the answer is the same on
-    every machine.
+    every problem of up to 13 pairs. All budgets are iterations and work, not time, so that the
+    answer is the same on every machine.
 
     Parameters
     ----------
@@ -63,10 +66,15 @@ class Auto:
     thorough : bool
         Whether methods follow that take seconds where there is no solution: from an interior point
         on. Without them only Lemke's classes are proved. Default: True.
+    max_work : float
+        Entries of matrices that all methods together may pass over: n^2 a pivot, n^3 / 30 a
+        factorization. With that spent the best point so far is the answer, and its residual says
+        how good. Default: 3e10, a minute or so, which problems of up to 700 rows do not reach.
     """
 
     tolerance: float = 1e-9
     thorough: bool = True
+    max_work: float = 3e10
 
     handles: ClassVar[Handles] = Handles(
         proved=("P", "positive semidefinite", "copositive-plus", "all of up to 13 pairs"),
@@ -92,11 +100,11 @@ class Auto:
             solution = self._without_free_rows(problem, warm_start)
             if solution is not None:
                 return solution
-        problem = problem.dense()
-        first = self._first(problem, warm_start)
+        problem, work = problem.dense(), Work(self.max_work)
+        first = self._first(problem, warm_start, work)
         if first.solved and self._is_balanced(problem, first):
             return first
-        return self._climb(problem, first)
+        return self._climb(problem, first, work)
 
     def _without_free_rows(
         self, problem: MixedLCP, warm_start: ArrayLike | None
@@ -118,18 +126,24 @@ class Auto:
             problem, z, inner.status, inner.iterations, label, self.tolerance, inner.detail
         )
 
-    def _first(self, problem: MixedLCP, warm_start: ArrayLike | None) -> LCPSolution:
+    def _first(self, problem: MixedLCP, warm_start: ArrayLike | None, work: Work) -> LCPSolution:
         """Lemke's method, island by island; one that it fails on climbs the ladder by itself."""
         if problem.size >= SMALLEST:
             labels, count = islands_of(problem)
             if count > 1:
-                return self._by_islands(problem, labels, count, warm_start)
-        return Lemke(self.tolerance).solve(problem, warm_start)
+                return self._by_islands(problem, (labels, count), warm_start, work)
+        return _pivoted(problem, self.tolerance, work, warm_start)
 
     def _by_islands(
-        self, problem: MixedLCP, labels: IntArray, count: int, warm_start: ArrayLike | None
+        self,
+        problem: MixedLCP,
+        islands: tuple[IntArray, int],
+        warm_start: ArrayLike | None,
+        work: Work,
     ) -> LCPSolution:
+        labels, count = islands
         z, pivots, codes = solve_islands(problem, labels, count, self.tolerance, warm_start)
+        work.spend(float(np.bincount(labels).max()) ** 2, pivots)
         name = "lemke, islands" if pivots or warm_start is None else "lemke (warm), islands"
         worst = Status.SOLVED
         if codes.any() and problem.residual(z) > self.tolerance:
@@ -140,9 +154,8 @@ class Auto:
                     problem.b[rows],
                     int((rows < problem.n_free).sum()),
                 )
-                found = self._climb(
-                    part, point(part, z[rows], Status(codes[island]), 0, name, self.tolerance)
-                )
+                before = point(part, z[rows], Status(codes[island]), 0, name, self.tolerance)
+                found = self._climb(part, before, work)
                 z[rows], name = found.z, found.solver + ", islands"
                 worst = found.status if worst != Status.NO_SOLUTION and not found.solved else worst
         return point(problem, z, worst, pivots, name, self.tolerance)
@@ -150,7 +163,7 @@ class Auto:
     def _is_balanced(self, problem: MixedLCP, solution: LCPSolution) -> bool:
         return _balance(problem, solution) <= _BALANCED
 
-    def _climb(self, problem: MixedLCP, first: LCPSolution) -> LCPSolution:
+    def _climb(self, problem: MixedLCP, first: LCPSolution, work: Work) -> LCPSolution:
         """The other methods, until one holds in original and scaled data, or refutes."""
         best = first
         figure = self._figure(problem, first)
@@ -158,9 +171,10 @@ class Auto:
         if first.status == Status.NO_SOLUTION:
             return first
         for method in _METHODS if self.thorough else _QUICK:
-            if figure <= 1.0 or self._rounding(problem, best, _LUCK):
+            spent = work.left <= 0.0
+            if figure <= 1.0 or spent or self._rounding(problem, best, _LUCK):
                 break
-            found = method(self, problem)
+            found = method(self, problem, work)
             total += found.iterations
             if found.status == Status.NO_SOLUTION:
                 best = found
@@ -168,11 +182,19 @@ class Auto:
             if (value := self._figure(problem, found)) < figure:
                 best, figure = found, value
         if best.status not in (Status.SOLVED, Status.NO_SOLUTION):
-            detail = self._rounding(problem, best, 1.0)
-            best = replace(
-                best, status=Status.INACCURATE if detail else first.status, detail=detail
-            )
+            best = self._said(problem, best, first.status, work)
         return replace(best, iterations=total)
+
+    def _said(
+        self, problem: MixedLCP, best: LCPSolution, status: Status, work: Work
+    ) -> LCPSolution:
+        """The best point, which is no solution, and why there is no better one."""
+        if detail := self._rounding(problem, best, 1.0):
+            return replace(best, status=Status.INACCURATE, detail=detail)
+        if work.left > 0.0:
+            return replace(best, status=status, detail="")
+        detail = f"max_work = {self.max_work:.3g}"
+        return replace(best, status=Status.WORK_LIMIT, detail=detail)
 
     def _rounding(self, problem: MixedLCP, solution: LCPSolution, luck: float) -> str:
         """What to say where the residual is what rounding of A z leaves, above the tolerance.
@@ -203,11 +225,11 @@ class Auto:
         z = better if residual <= self.tolerance else z
         return point(problem, z, like.status, like.iterations, name, self.tolerance, like.detail)
 
-    def _equilibrated(self, problem: MixedLCP) -> LCPSolution:
+    def _equilibrated(self, problem: MixedLCP, work: Work) -> LCPSolution:
         best = None
         for two_sided in (False, True):
             easier, scales = equilibrated(problem, two_sided=two_sided)
-            found = Lemke(_SHARPER * self.tolerance).solve(easier)
+            found = _pivoted(easier, _SHARPER * self.tolerance, work)
             answer = self._back(problem, scales.back(found.z), found, "lemke, equilibrated")
             best = (
                 answer
@@ -219,7 +241,7 @@ class Auto:
         assert best is not None
         return best
 
-    def _certificate(self, problem: MixedLCP) -> LCPSolution:
+    def _certificate(self, problem: MixedLCP, work: Work) -> LCPSolution:
         z = np.zeros(problem.size)
         if infeasible(problem) is None:
             return point(problem, z, Status.INACCURATE, 0, "certificate", self.tolerance)
@@ -227,23 +249,28 @@ class Auto:
         detail = "no z makes all w >= 0, by Farkas' multipliers"
         return LCPSolution(z, w, Status.NO_SOLUTION, 0, residual, "certificate", detail)
 
-    def _interior_point(self, problem: MixedLCP) -> LCPSolution:
-        return InteriorPoint(self.tolerance).solve(problem)
+    def _interior_point(self, problem: MixedLCP, work: Work) -> LCPSolution:
+        steps = work.steps(_factored(problem), InteriorPoint.max_iterations)
+        found = InteriorPoint(self.tolerance, max_iterations=steps).solve(problem)
+        work.spend(_factored(problem), found.iterations)
+        return found
 
-    def _newton(self, problem: MixedLCP) -> LCPSolution:
+    def _newton(self, problem: MixedLCP, work: Work) -> LCPSolution:
         easier, scales = equilibrated(problem, two_sided=True)
         best = None
         for start in _starts(easier):
-            steps = 100 if easier.size <= _FAST_NEWTON else 30
+            most = 100 if easier.size <= _FAST_NEWTON else 30
+            steps = work.steps(_factored(easier), most)
             found = Newton(_SHARP * self.tolerance, max_iterations=steps).solve(easier, start)
+            work.spend(_factored(easier), found.iterations)
             answer = self._back(problem, scales.back(found.z), found, "newton, equilibrated")
             best = answer if best is None or answer.residual < best.residual else best
-            if best.solved:
+            if best.solved or work.left <= 0.0:
                 break
         assert best is not None
         return best
 
-    def _exact(self, problem: MixedLCP) -> LCPSolution:
+    def _exact(self, problem: MixedLCP, work: Work) -> LCPSolution:
         elimination = eliminate(problem) if problem.n_free else None
         if elimination is None:
             return self._exact_or_lifted(problem)
@@ -287,7 +314,7 @@ class Auto:
                 break
         return best
 
-    def _advanced_starts(self, problem: MixedLCP) -> LCPSolution:
+    def _advanced_starts(self, problem: MixedLCP, work: Work) -> LCPSolution:
         """Lemke after a principal block has been exchanged: other paths, and other rays.
 
         The blocks are random ones, and pairs of rows: Lemke and Howson's way into games, whose
@@ -306,9 +333,9 @@ class Auto:
                 else draw.random(core.size) < draw.uniform(0.1, 0.9)
             )
             other = _exchanged(core, block)
-            if other is None:
+            if other is None or work.left <= 0.0:
                 continue
-            found = Lemke(self.tolerance, max_pivots=5 * core.size + 50).solve(other)
+            found = _pivoted(other, self.tolerance, work, most=5 * core.size + 50)
             total += found.iterations
             active = np.append(
                 np.ones(easier.n_free, dtype=bool), np.where(block, found.z <= 0.0, found.z > 0.0)
@@ -321,7 +348,7 @@ class Auto:
                 break
         return point(problem, best, Status.RAY, total, "lemke, advanced start", self.tolerance)
 
-    def _enumeration(self, problem: MixedLCP) -> LCPSolution:
+    def _enumeration(self, problem: MixedLCP, work: Work) -> LCPSolution:
         if problem.size > _ENUMERATED:
             zero, status = np.zeros(problem.size), Status.NOT_APPLICABLE
             return point(problem, zero, status, 0, "enumeration", self.tolerance)
@@ -337,6 +364,27 @@ _METHODS: tuple[Method, ...] = (
     Auto._exact,
     Auto._enumeration,
 )
+
+
+def _pivoted(
+    problem: MixedLCP,
+    tolerance: float,
+    work: Work,
+    warm_start: ArrayLike | None = None,
+    most: int | None = None,
+) -> LCPSolution:
+    """Lemke's method, with as many pivots as work is left for."""
+    n = problem.size
+    each = float(n * n)
+    pivots = work.steps(each, 10 * n + 100 if most is None else most)
+    found = Lemke(tolerance, max_pivots=pivots).solve(problem, warm_start)
+    work.spend(each, found.iterations)
+    return found
+
+
+def _factored(problem: MixedLCP) -> float:
+    """Work of a factorization."""
+    return float(problem.size) ** 3 / (3.0 * _IN_CACHE)
 
 
 def _balance(problem: MixedLCP, solution: LCPSolution) -> float:

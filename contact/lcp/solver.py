@@ -59,6 +59,27 @@ class Handles:
     shows_no_solution: bool = False
 
 
+class Work:
+    """What a ladder of methods may still do, in entries of matrices that are passed over.
+
+    Parameters
+    ----------
+    most : float
+        How many in all.
+    """
+
+    def __init__(self, most: float) -> None:
+        self.left = most
+
+    def steps(self, each: float, most: int) -> int:
+        """How many steps of so many entries are left, at most `most`."""
+        return int(min(float(most), max(self.left, 0.0) // max(each, 1.0)))
+
+    def spend(self, each: float, steps: int) -> None:
+        """So many steps have been made."""
+        self.left -= each * steps
+
+
 def not_applicable(problem: MixedLCP, solver: str, reason: str) -> LCPSolution:
     """The answer of a solver to a problem that it does not handle: z = 0 and why."""
     z = np.zeros(problem.size)

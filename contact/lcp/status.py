@@ -20,6 +20,7 @@ class Status(IntEnum):
     NOT_APPLICABLE = 6
     ITERATION_LIMIT = 7
     STALLED = 8
+    WORK_LIMIT = 9
 
     @property
     def message(self) -> str:
@@ -42,6 +43,8 @@ _MESSAGES = {
     "solver='auto' or 'lemke'",
     Status.ITERATION_LIMIT: "the limit of iterations was reached before the residual was small "
     "enough; raise it, start nearer to the solution, or try solver='auto'",
+    Status.WORK_LIMIT: "the limit of work was reached before the residual was small enough; raise "
+    "max_work, or take this point, the best so far, if its residual is good enough",
     Status.STALLED: "no step of any method improves the point any more and it is no solution: "
     "there may be none (contacts that cannot all stop approaching), or the problem is too badly "
     "conditioned; look at the residual and at what the contacts ask for, start elsewhere, or try "

@@ -81,8 +81,9 @@ class Simulator:
         "nmc/os", "trinkle" or an object with other options, which are called from it. Default "os".
     solver : str or Solver
         "auto" is the central answer (docs/laws.md) in the compiled loop, from the forces of the
-        step before; where that has none Lemke, then the ladder of `contact.solve`. Others, by the
-        names that `contact.solve` takes or as objects, are called from it. Default "auto".
+        step before; where that has none Lemke, then the ladder of `contact.solve`, whose work
+        `contact.Auto(max_work=...)` limits. Others, by the names that `contact.solve` takes or as
+        objects, are called from it. Default "auto".
     law : str or Law
         "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless",
         "max-dissipation", "viscous", or an object with options, such as ground that gives way,
@@ -113,7 +114,7 @@ class Simulator:
         an impact above 1e-9 relative, penetration above `depth_limit`, loops open by more than
         `loop_limit`. With "warn" and "off" a pile that jams goes on with the best answer to its
         problem, residual at most 1e-6, where nothing in the compiled loop reaches 1e-9; else
-        slower solvers follow, for minutes where hundreds of contacts act. "full" raises, and has
+        slower solvers follow, for a minute where hundreds of contacts act. "full" raises, and has
         every contact problem solved outside the compiled loop and certified by itself
         (`contact.certify`): slower. Default "raise".
     depth_limit : float, optional

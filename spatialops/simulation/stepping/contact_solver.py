@@ -72,8 +72,8 @@ def solve_here(t: Tables, warm: bool) -> None:
     else:
         t.control[at.CODE] = at.UNSOLVED
         t.control[at.PIVOTED] += 1
-        t.monitor[at.MISSED] = residual
     if t.control[at.CODE] != 0:  # Python's ladder goes on, and its residual counts
+        t.monitor[at.MISSED] = residual
         return
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
 

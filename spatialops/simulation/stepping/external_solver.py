@@ -14,6 +14,7 @@ from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.formulated import solve_formulated
 from spatialops.contact.laws.law import Law
+from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import SolverFailed
@@ -46,7 +47,19 @@ class Method(NamedTuple):
         """Whether the loop solves by itself."""
         if self.in_loop is not None:
             return loop_law(self.in_loop) is not None
-        return isinstance(self.formulation, OperationalSpace) and self.solver == "auto"
+        return isinstance(self.formulation, OperationalSpace) and self.climbs
+
+    @property
+    def climbs(self) -> bool:
+        """Whether the solver is the ladder, to the loop's own tolerance."""
+        if isinstance(self.solver, Auto):
+            return self.solver.tolerance == Auto.tolerance
+        return self.solver == "auto"
+
+    @property
+    def ladder(self) -> str | Solver:
+        """What solves a problem that the loop does not."""
+        return self.solver if isinstance(self.solver, Auto) else "auto"
 
     @property
     def n_f(self) -> int:
@@ -172,15 +185,16 @@ class ExternalSolver:
             return answer_of_law(law, problem, lambda: self._where(problem, t), warm, certificates)
         formulation = OperationalSpace(self.method.n_f) if fallback else self.method.formulation
         solution = solve_formulated(
-            problem, formulation, "auto" if fallback else self.method.solver, warm
+            problem, formulation, self.method.ladder if fallback else self.method.solver, warm
         )
         self.fallbacks += fallback
-        if self.method.solver == "auto" and solution.solver != "central" and not fallback:
+        if self.method.climbs and solution.solver != "central" and not fallback:
             t.control[at.PIVOTED] += 1  # of a fallback the loop has counted already
         if not solution.solved:
+            best = f" ({t.monitor[at.MISSED]:.2e} in the loop)" if fallback else ""
             raise SolverFailed(
-                f"{self._where(problem, t)}: residual {solution.residual:.2e}; "
-                f"{solution.status.message}. Save it with error.problem.save(path) and try other "
+                f"{self._where(problem, t)}: residual {solution.residual:.2e}{best}; "
+                f"{solution.message}. Save it with error.problem.save(path) and try other "
                 "solvers on it",
                 problem,
                 solution,
