@@ -51,7 +51,7 @@ def test_unknown_solvers_are_refused(solver):
 
 
 def test_statuses_keep_their_numbers_and_say_what_to_do():
-    assert [status.value for status in Status] == list(range(9))
+    assert [status.value for status in Status] == list(range(10))
     assert len({status.message for status in Status}) == len(Status)
 
 
