@@ -3,6 +3,7 @@
 Viscous damping -d v and springs k (r - q) of joints, and what bears the weight of bodies.
 Controllers take them from here; within a step `simulation.stepping.integrators.joint_forces` has
 them, implicitly. Dry friction is not among them: it is a constraint, solved for with the contacts.
+Controllers that solve no such problem count on what it is of joints that move.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import inverse_dynamics
 from spatialops.tree.model import Model
+
+_CREEP = 1e-3  # rad/s or m/s: below it a joint may as well stick, and friction is anything
 
 
 @kernel
@@ -65,6 +68,15 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     if model.borne:
         forces += borne_weight(model, q)
     return forces
+
+
+def dry_friction(model: Model, v: Array) -> Array:
+    """Forces (nv,) of dry friction at velocities (nv,): -tau_f sign(v) of joints that move.
+
+    Continuous, tau_f v / 1 mrad/s where they creep: signs of rounding would shake motors.
+    """
+    share = np.clip(v / _CREEP, -1.0, 1.0)
+    return np.asarray(-model.dry_friction * share)
 
 
 def borne_weight(model: Model, q: Array) -> Array:

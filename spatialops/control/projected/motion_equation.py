@@ -16,7 +16,7 @@ from spatialops.dynamics.composite_body import composite_body_kernel
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
 from spatialops.dynamics.newton_euler_lanes import newton_euler_kernel
-from spatialops.forces.passive import borne_weight
+from spatialops.forces.passive import borne_weight, dry_friction
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -43,7 +43,7 @@ class MotionTerms(NamedTuple):
     M : (n, n) array
         Mass matrix.
     load : (n,) array
-        bias(q, v) less passive forces and less the friction of contacts that slide, N m or N.
+        bias(q, v) less passive forces, friction of joints and of contacts that slide, N m or N.
     A : (m, n) array
         Rows of contacts, then of closures.
     drift : (m,) array
@@ -112,6 +112,8 @@ class MotionEquation:
             raise not_finite(q=q, v=v)
         if model.borne:
             load -= borne_weight(model, q)
+        if model.dry_friction.any():
+            load -= dry_friction(model, v)
         if grip.sliding:
             load -= grip.sliding_friction(q)
         A, drift = grip.rows(q, v)

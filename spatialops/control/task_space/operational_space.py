@@ -20,7 +20,7 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
-from spatialops.forces.passive import passive_forces
+from spatialops.forces.passive import dry_friction, passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
@@ -123,7 +123,7 @@ class OperationalSpaceController(SafeController):
             task.J.T @ (inverse @ (goal - task.drift) - back)
             + rest
             + bias(self.model, q, v)
-            - passive_forces(self.model, q, v)
+            - _by_itself(self.model, state)
         )
         cut = self.actuation.clipped(tau)
         self._last = _Command(state, task, goal)
@@ -174,8 +174,8 @@ class OperationalSpaceController(SafeController):
         if self._last is None or found.status in SAFE:
             return found
         state, task, goal = self._last
-        passive = passive_forces(self.model, state.q, state.v)
-        predicted = forward_dynamics(self.model, state.q, state.v, found.tau + passive)
+        forces = found.tau + _by_itself(self.model, state)
+        predicted = forward_dynamics(self.model, state.q, state.v, forces)
         missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=_RANK)[0]
         return replace(
             found,
@@ -183,3 +183,9 @@ class OperationalSpaceController(SafeController):
             predicted=predicted,
             slack=float(np.abs(missing).max(initial=0.0)),
         )
+
+
+def _by_itself(model: Model, state: State) -> Array:
+    """Forces (nv,) that joints exert without motors."""
+    passive = passive_forces(model, state.q, state.v)
+    return passive + dry_friction(model, state.v) if model.dry_friction.any() else passive
