@@ -45,6 +45,8 @@ _BRAKE = 0.05  # s in which a command without an answer brings the joints to res
 _CHOICES = {"solver": io.SOLVER, "nearest": io.NEAREST, "least-torque": io.LEAST_TORQUE}
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _LAND = "contacts land: passively"
+# The law answers otherwise than was counted on.
+_OTHERWISE = (LET_GO, FEWER)
 # Beginnings of notes: forces that come are not those counted on.
 UNSETTLED = (LIMITS_BIND, _LAND, TURN, OTHERS, LET_GO, FEWER)
 
@@ -247,7 +249,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._is_cut = binds = outcome.binds  # not what it was computed for: `explain`
         slack = missed + found.miss
         met = slack <= _CHANGED * max(1.0, outcome.largest)
-        if status == "solved" and (binds or not (met and found.status == "solved")):
+        kept = met and found.status == "solved" and LET_GO not in found.notes
+        if status == "solved" and (binds or not kept):
             status = "nearest"
         notes = (*notes, *found.notes)
         notes += (LIMITS_BIND,) if binds else ()
@@ -280,7 +283,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
     def explain(self) -> Explanation:
         """Why the last command was what it was; where limits cut it, what is left of it.
 
-        Whether the law prefers another answer than the forces counted on is found here too.
+        Whether the law prefers another answer than the forces counted on is found here too, and
+        what comes of the command then: it is "nearest" where that is not what was demanded.
 
         Returns
         -------
@@ -294,22 +298,27 @@ class ContactInverseDynamics(LawRounds, SafeController):
         """
         found = super().explain()
         if found is not self._told and found.status != "damped":
-            found = self._what_limits_leave(found) if self._is_cut else self._with_others(found)
+            found = self._with_others(found)
+            if self._is_cut or any(note in _OTHERWISE for note in found.notes):
+                found = self._what_comes(found)
             self._told = self._explanation = found
         return found
 
-    def _what_limits_leave(self, found: Explanation) -> Explanation:
-        """What a command that limits cut does, by the law."""
+    def _what_comes(self, found: Explanation) -> Explanation:
+        """What a command does, by the law, that limits cut or that counts on other forces."""
         rows = self.actuation.rows
         try:
             predicted = self.replay().accelerations
             if not np.isfinite(predicted).all():
                 raise ArgumentError("it is not finite")
         except UNANSWERED as error:
-            note = f"predicted is what limits cut; of what they leave nothing is known: {error}"
+            note = f"predicted is what was counted on; of what comes nothing is known: {error}"
             return replace(found, notes=(*found.notes, note))
-        missed = np.abs(predicted[rows] - found.demanded[rows]).max(initial=0.0)
-        return replace(found, predicted=predicted, slack=float(missed) + self._missed)
+        wanted = found.demanded[rows]
+        slack = float(np.abs(predicted[rows] - wanted).max(initial=0.0)) + self._missed
+        met = slack <= _CHANGED * max(1.0, largest(wanted))
+        status = "nearest" if found.status == "solved" and not met else found.status
+        return replace(found, predicted=predicted, slack=slack, status=status)
 
     def _with_others(self, found: Explanation) -> Explanation:
         """A note where the law prefers another answer to the command than the one counted on."""
@@ -363,5 +372,5 @@ class ContactInverseDynamics(LawRounds, SafeController):
         if self.standing is None:
             return None
         stands = np.zeros(self.model.nv + 1, dtype=np.bool_)
-        stands[np.asarray(self.standing(time))] = True
+        stands[np.asarray(self.standing(time), dtype=np.int64)] = True
         return stands
