@@ -265,7 +265,9 @@ class GraphBuilder:
         Raises
         ------
         ModelError
-            As `spanning_tree` and `TreeBuilder.build`.
+            As `spanning_tree` and `TreeBuilder.build`; where the tree goes from b to a through a
+            planar joint whose travel has limits, springs, damping, friction or rotors, or through a
+            ball whose axes differ in these: they would act along axes of the other body.
 
         Examples
         --------
@@ -288,7 +290,8 @@ class GraphBuilder:
         edge = self._edges[name]
         forward = edge.bodies == (parent, child)
         near, far = (0, 1) if forward else (1, 0)
-        joint = edge.joint.renamed(name) if forward else edge.joint.reversed().renamed(name)
+        joint = edge.joint.renamed(name)
+        joint = joint if forward else joint.reversed()
         position, rotation = edge.positions[near], edge.rotations[near]
         turn, shift = edge.rotations[far].T, -edge.rotations[far].T @ edge.positions[far]
         if not shift.any() and np.array_equal(turn, np.eye(3)):
