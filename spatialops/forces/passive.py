@@ -15,9 +15,10 @@ from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import inverse_dynamics
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
-_CREEP = 1e-3  # rad/s or m/s: below it a joint may as well stick, and friction is anything
+_CREEP = 1e-4  # rad/s or m/s: below it a joint may as well stick, and friction is anything
+_SOON = 1e-3  # s in which accelerations count as motion
 
 
 @kernel
@@ -59,6 +60,8 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     >>> passive_forces(model, [0.0], [3.0])
     array([0.5])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     if not (all_finite(q) and all_finite(v)):
@@ -70,12 +73,14 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return forces
 
 
-def dry_friction(model: Model, v: Array) -> Array:
+def dry_friction(model: Model, v: Array, a: Array | None = None) -> Array:
     """Forces (nv,) of dry friction at velocities (nv,): -tau_f sign(v) of joints that move.
 
-    Continuous, tau_f v / 1 mrad/s where they creep: signs of rounding would shake motors.
+    Continuous, tau_f v / 0.1 mrad/s where they creep: signs of rounding would shake motors. With
+    accelerations, at those that they lead to in a millisecond: what begins to move is resisted.
     """
-    share = np.clip(v / _CREEP, -1.0, 1.0)
+    soon = v if a is None else v + _SOON * a
+    share = np.clip(soon / _CREEP, -1.0, 1.0)
     return np.asarray(-model.dry_friction * share)
 
 

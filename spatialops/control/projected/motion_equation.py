@@ -20,6 +20,8 @@ from spatialops.forces.passive import borne_weight, dry_friction
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_SAME = 1e-6  # share of dry friction: less is no change
+
 
 class _Mechanism(NamedTuple):
     """A model's tables, and what kernels work in."""
@@ -121,6 +123,25 @@ class MotionEquation:
             G, turning = self._closures.rows(state)
             A, drift = np.vstack([A, G]), np.concatenate([drift, turning])
         return MotionTerms(M, load, A, drift)
+
+    def turned(self, state: State, a: Array) -> Array | None:
+        """What the load (nv,) has more where accelerations move joints that rest, or turn them.
+
+        Parameters
+        ----------
+        state : State
+            Configuration and velocity, at which `at` has found the load.
+        a : (nv,) array
+            Accelerations under the command that was made for it.
+
+        Returns
+        -------
+        (nv,) array or None
+            Dry friction against what begins less that against what goes on; None: no change.
+        """
+        model = self.model
+        more = dry_friction(model, state.v) - dry_friction(model, state.v, a)
+        return more if (np.abs(more) > _SAME * model.dry_friction).any() else None
 
 
 @held

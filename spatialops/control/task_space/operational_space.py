@@ -33,6 +33,7 @@ class _Command(NamedTuple):
     state: State
     task: Motion
     goal: Array
+    passive: Array  # forces that joints exert without motors
 
 
 class OperationalSpaceController(SafeController):
@@ -119,14 +120,13 @@ class OperationalSpaceController(SafeController):
         M = mass_matrix(self.model, q)
         rest = -self.damping * (M @ v)
         back = inverse @ (task.J @ np.linalg.solve(M, rest))  # Jbar^T tau_0
-        tau = (
-            task.J.T @ (inverse @ (goal - task.drift) - back)
-            + rest
-            + bias(self.model, q, v)
-            - _by_itself(self.model, state)
-        )
+        moving = task.J.T @ (inverse @ (goal - task.drift) - back) + rest
+        passive = passive_forces(self.model, q, v)
+        if self.model.dry_friction.any():
+            passive += dry_friction(self.model, v, np.linalg.solve(M, moving))
+        tau = moving + bias(self.model, q, v) - passive
         cut = self.actuation.clipped(tau)
-        self._last = _Command(state, task, goal)
+        self._last = _Command(state, task, goal, passive)
         lost = len(goal) - int(kept.sum())
         notes: tuple[str, ...] = (
             (f"{lost} task directions are singular and were left out",) if lost else ()
@@ -173,9 +173,8 @@ class OperationalSpaceController(SafeController):
         found = super().explain()
         if self._last is None or found.status in SAFE:
             return found
-        state, task, goal = self._last
-        forces = found.tau + _by_itself(self.model, state)
-        predicted = forward_dynamics(self.model, state.q, state.v, forces)
+        state, task, goal, passive = self._last
+        predicted = forward_dynamics(self.model, state.q, state.v, found.tau + passive)
         missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=_RANK)[0]
         return replace(
             found,
@@ -183,9 +182,3 @@ class OperationalSpaceController(SafeController):
             predicted=predicted,
             slack=float(np.abs(missing).max(initial=0.0)),
         )
-
-
-def _by_itself(model: Model, state: State) -> Array:
-    """Forces (nv,) that joints exert without motors."""
-    passive = passive_forces(model, state.q, state.v)
-    return passive + dry_friction(model, state.v) if model.dry_friction.any() else passive

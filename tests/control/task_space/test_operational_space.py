@@ -107,10 +107,11 @@ def _dry_arm():
     return builder.build()
 
 
+@pytest.mark.parametrize("v", [(0.5, -0.3, 0.2), (0.0, 0.0, 0.0), (1e-5, -0.3, 0.0)])
 @pytest.mark.parametrize("kind", ["operational", "cone", "whole body"])
-def test_dry_friction_of_joints_that_move_is_counted_on(kind):
+def test_dry_friction_of_joints_that_move_or_start_is_counted_on(kind, v):
     model = _dry_arm()
-    state = so.State(np.array([0.1, 0.6, 0.8]), np.array([0.5, -0.3, 0.2]))
+    state = so.State(np.array([0.1, 0.6, 0.8]), np.array(v))
     tip = PointTask(so.Node("rod2", (0.0, 0.0, 0.3)))
     path = tip.motion(model, state).x, np.zeros(3), np.array([2.0, 1.0, -1.0])
     tasks = [Tracking(tip, lambda time: path)]
