@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, vector
 from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
@@ -115,7 +115,7 @@ class JointTracking:
         dt: float = 1e-3,
         stabilize: Callable[[float, State], ArrayLike] | None = None,
     ) -> None:
-        self.model = model
+        self.model = instance(model, Model, "model")
         self.reference = reference
         self.dt = dt
         self.stabilize = stabilize
@@ -157,6 +157,7 @@ class JointTracking:
         ArgumentError
             For a reference or a state that does not fit.
         """
+        instance(state, State, "state")
         wanted, model = self.reference(time, state), self.model
         n = len(self.places)
         reference = _flat(wanted[0], n), _flat(wanted[1], n), _flat(wanted[2], n)
@@ -309,6 +310,7 @@ class _Still:
 
 def coordinates(model: Model, actuation: Actuation) -> IntArray:
     """Entries of q that belong to the actuated velocities."""
+    instance(actuation, Actuation, "actuation")
     found = model.own_coordinates[actuation.rows]
     if (found < 0).any():
         raise ArgumentError("actuation: tracking is for joints whose coordinates are plain numbers")

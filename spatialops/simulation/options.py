@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from spatialops._arrays import ArrayLike, scalar
+from spatialops._arrays import ArrayLike, is_one_of, scalar
 from spatialops.contact.formulations import check_formulation
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.laws import check_law
@@ -118,7 +118,7 @@ def checked_options(
         ("impacts", impacts, Propagation),
     ):
         names = get_args(known)
-        if value not in names:
+        if not is_one_of(value, names):
             raise ArgumentError(f"{name}: expected one of {', '.join(names)}, got {value!r}")
     made = Options(
         formulation=check_formulation(formulation),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, is_one_of
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
@@ -114,7 +114,7 @@ class GraphBuilder:
         >>> model.nv, len(loops)
         (1, 0)
         """
-        if name in ("", WORLD, *self._bodies) or not isinstance(name, str):
+        if is_one_of(name, ("", WORLD, *self._bodies)) or not isinstance(name, str):
             raise ModelError(
                 f"body {name!r}: name: expected a new non-empty string other than 'world'"
             )
@@ -185,7 +185,7 @@ class GraphBuilder:
         >>> model.nv, graph.cut_joints
         (1, ('rail 2',))
         """
-        if name in ("", *self._edges) or not isinstance(name, str):
+        if is_one_of(name, ("", *self._edges)) or not isinstance(name, str):
             raise ModelError(f"joint {name!r}: name: expected a new non-empty string")
         if a == b:
             raise ModelError(f"joint {name!r}: joins {a!r} to itself")

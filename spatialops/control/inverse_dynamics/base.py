@@ -13,7 +13,17 @@ from typing import NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, all_finite, largest, scalar, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    all_finite,
+    instance,
+    is_one_of,
+    largest,
+    scalar,
+    vector,
+)
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law
 from spatialops.control.actuation import Actuation
@@ -137,7 +147,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         others: Callable[[float, State], ArrayLike] | None = None,
         reserve: float = 0.3,
     ) -> None:
-        if choice not in get_args(Choice):
+        if not is_one_of(choice, get_args(Choice)):
             known = ", ".join(get_args(Choice))
             raise ArgumentError(f"choice: expected one of {known}, got {choice!r}")
         if not callable(demand):
@@ -207,6 +217,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
 
     def _answer(self, time: float, state: State) -> Explanation:
         """The command for the demand, or one that brakes joints against predicted forces."""
+        instance(state, State, "state")
         notes: tuple[str, ...] = ("the demand is not finite",)
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, instance
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.tree.state import State
 
@@ -82,7 +82,7 @@ class Waypoints:
         (3,) array
             (forward, sideways, turning) in the base's heading frame, m/s and rad/s.
         """
-        pose = state.q[self._base]
+        pose = instance(state, State, "state").q[self._base]
         ahead = rotation_matrix(pose[3:])[:, 0]
         heading = math.atan2(ahead[1], ahead[0])
         away = self.points[self.reached % len(self.points)] - pose[:2]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spatialops._arrays import instance
 from spatialops.control.task_space.tasks import Motion
 from spatialops.derivatives.momentum import centroidal_momentum_derivatives
 from spatialops.dynamics.energy import center_of_mass
@@ -57,6 +58,7 @@ class CenterOfMassTask:
         Motion
             x (l,) in m; J (l, nv); drift Jdot v in m/s^2.
         """
+        instance(state, State, "state")
         found = center_of_mass_motion(model, state.q, state.v)
         if self.axes == _ALL:
             return Motion(*found)
@@ -114,6 +116,7 @@ class CentroidalMomentumTask:
             x (l,) in kg m; J (l, nv) in kg m^2 and kg; drift Jdot v in N m and N.
         """
         axes = np.array(self.axes, dtype=np.int64)
+        instance(state, State, "state")
         momentum = centroidal_momentum_derivatives(model, state.q, state.v)
         x = np.zeros(6)
         x[3:] = model.mass * center_of_mass(model, state.q)

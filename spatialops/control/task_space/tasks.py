@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, instance
 from spatialops._compile.jit import kernel
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.algebra.vectors import dot, rotate, vec3
@@ -102,6 +102,7 @@ class PointTask:
         Motion
             x in m; J (l, nv); drift Jdot v in m/s^2.
         """
+        instance(state, State, "state")
         found = points_of(self, model, self.node).rows(state.q, state.v)
         if self.axes == _ALL:
             return Motion(found.points[0], found.J[0, 3:], found.drift[0, 3:])
@@ -182,6 +183,7 @@ class PoseTask:
         Motion
             x (6,) in rad and m; J (6, nv); drift Jdot v.
         """
+        instance(state, State, "state")
         points = points_of(self, model, self.node)
         found = points.rows(state.q, state.v)
         x, J = np.empty(6), found.J[0]
@@ -307,6 +309,7 @@ class JointTask:
             For a joint with more than one coordinate.
         """
         kept = self._looked_up(model)
+        instance(state, State, "state")
         return Motion(state.q[kept.places], kept.J.copy(), np.zeros(self.size))
 
     def places(self, model: Model) -> IntArray:
@@ -339,6 +342,7 @@ class JointTask:
 
     def _joints(self, model: Model) -> _Joints:
         """Coordinates and rows, looked up once and kept."""
+        instance(model, Model, "model")
         at = [(model.q_slice(name), model.v_slice(name)) for name in self.joints]
         for name, (q, _) in zip(self.joints, at, strict=True):
             if q.stop - q.start != 1:
