@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, array, instance, scalar, several, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, array, instance, scalar, several
 from spatialops.algebra.rotation import rotation_matrix, to_quaternion
 from spatialops.control.estimation.invariant_error import exponential, moved, skew
 from spatialops.control.task_space.points import Points
@@ -234,13 +234,14 @@ class ContactAidedFilter:
         Raises
         ------
         ArgumentError
-            For arrays of another shape.
+            For arrays of another shape, NaN or infinity, as of sensors before their first step; the
+            estimate stays what it was.
         """
         dt = scalar(dt, "dt", low=0.0, strict=True)
-        reading = vector(imu, 6, "imu")
-        joints = vector(q, len(self._joints_q), "q")
-        rates = vector(v, len(self._joints_v), "v")
-        touches = array(touching, (self._count,), "touching") > 0.0
+        reading = array(imu, (6,), "imu", finite=True)
+        joints = array(q, (len(self._joints_q),), "q", finite=True)
+        rates = array(v, (len(self._joints_v),), "v", finite=True)
+        touches = array(touching, (self._count,), "touching", finite=True) > 0.0
         h, J, spins = self._feet(joints, rates)
         spin = reading[3:] - self.gyroscope_bias
         mean = 0.5 * (spin + self._spin)
