@@ -111,7 +111,8 @@ def scalar(
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name}: expected a number, got {value!r}") from error
     inside = low < number if strict else low <= number
-    if not (inside and number <= high):
+    bounded = low > -np.inf or high < np.inf
+    if bounded and not (inside and number <= high):
         bounds = f"{'>' if strict else '>='} {low:g}" + (
             "" if high == np.inf else f" and <= {high:g}"
         )

@@ -382,6 +382,11 @@ class ContactInverseDynamics(LawRounds, SafeController):
         """Links (nv + 1,) of `standing`; the last is the world, link -1."""
         if self.standing is None:
             return None
-        stands = np.zeros(self.model.nv + 1, dtype=np.bool_)
-        stands[np.asarray(self.standing(time), dtype=np.int64)] = True
+        nv, given = self.model.nv, np.asarray(self.standing(time))
+        stands = np.zeros(nv + 1, dtype=np.bool_)
+        if not given.size:
+            return stands
+        if given.dtype.kind not in "iu" or given.min() < -1 or given.max() >= nv:
+            raise ArgumentError(f"standing: expected links from -1 to {nv - 1}, got {given}")
+        stands[given] = True
         return stands

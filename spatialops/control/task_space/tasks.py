@@ -8,10 +8,11 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, instance
+from spatialops._arrays import Array, ArrayLike, IntArray, instance, several
 from spatialops._compile.jit import kernel
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.algebra.vectors import dot, rotate, vec3
+from spatialops.control.task_space.axes import checked_axes
 from spatialops.control.task_space.points import Points
 from spatialops.control.task_space.rotation_coordinates import (
     Path,
@@ -69,6 +70,11 @@ class PointTask:
     axes : tuple of int, default (0, 1, 2)
         World axes along which it is to move.
 
+    Raises
+    ------
+    ArgumentError
+        For axes that are none, or named twice.
+
     Examples
     --------
     >>> import spatialops as so
@@ -81,6 +87,9 @@ class PointTask:
 
     node: Node
     axes: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", checked_axes(self.axes, 3))
 
     @property
     def size(self) -> int:
@@ -282,6 +291,9 @@ class JointTask:
     """
 
     joints: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", several(self.joints, "joints", "names"))
 
     @property
     def size(self) -> int:

@@ -73,3 +73,14 @@ def test_no_foot_may_be_named_as_standing():
         )
         control(0.0, robot.state)
         assert control.explain().status == "solved"
+
+
+@pytest.mark.parametrize("wrong", [[99], [-2], [True, False], ["lf_foot"], None])
+def test_what_names_no_standing_links_is_said(wrong):
+    """A mask of feet would be the links 0 and 1, and a link below the world another one."""
+    robot, sim = quadruped_simulator("no-slip")
+    control = NoSlipController(sim, lambda time, state: np.zeros(12), standing=lambda time: wrong)
+    control(0.0, robot.state)
+    told = control.explain()
+    assert told.status == "damped"
+    assert "standing: expected links from -1 to 17" in told.notes[0]
