@@ -160,6 +160,13 @@ def dimensions(values: ArrayLike, name: str) -> int:
         raise ArgumentError(f"{name}: expected numbers in rows of one length") from error
 
 
+def flag(value: object, name: str) -> bool:
+    """`value` if it is True or False: a text would be true, also "off"."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
 def is_one_of(value: object, names: Container[str]) -> bool:
     """Whether a value is one of the names, which nothing but a string can be."""
     return isinstance(value, str) and value in names

@@ -55,6 +55,7 @@ class Enumeration:
     handles: ClassVar[Handles] = Handles(proved=("all",), warm_start=True, shows_no_solution=True)
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         if not 0 <= scalar(self.max_pairs, "max_pairs") <= 24:
             raise ArgumentError(
                 f"max_pairs: expected a number from 0 to 24, got {self.max_pairs!r}"

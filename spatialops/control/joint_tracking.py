@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, scalar, vector
 from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
@@ -58,12 +58,23 @@ class Gains:
         and keeps wrong: a load, masses.
     windup : float, default infinity
         Largest acceleration, or force, that the integral comes to.
+
+    Raises
+    ------
+    ArgumentError
+        For numbers that are negative or not finite.
     """
 
     position: float = 900.0
     velocity: float = 60.0
     integral: float = 0.0
     windup: float = np.inf
+
+    def __post_init__(self) -> None:
+        for name in ("position", "velocity", "integral"):
+            scalar(getattr(self, name), name, low=0.0)
+        if self.windup != np.inf:
+            scalar(self.windup, "windup", low=0.0)
 
 
 # Of the authors of [Z], for the quadruped.
@@ -117,9 +128,9 @@ class JointTracking:
     ) -> None:
         self.model = instance(model, Model, "model")
         self.reference = reference
-        self.dt = dt
+        self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.stabilize = stabilize
-        self.gains = Gains() if gains is None else gains
+        self.gains = Gains() if gains is None else instance(gains, Gains, "gains")
         self.actuation = Actuation(model) if actuation is None else actuation
         self.places = coordinates(model, self.actuation)
         self._feedback = Feedback(

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+import spatialops as so
+from spatialops.contact import Coulomb, Frictionless, Lemke
+from spatialops.control import Gains, JointTracking, Rest, Squeeze, Waypoints
 from spatialops.errors import SpatialOpsError
 
 ROOMS = ("contact", "control", "derivatives", "dynamics", "forces", "gym", "kinematics", "tree")
@@ -114,3 +117,23 @@ def test_the_walk_notices_what_python_says():
         return model.nv
 
     assert _refused(careless, [None], {}).startswith("AttributeError")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, "x", -1.0, None])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: Gains(position=x),
+        lambda x: Lemke(tolerance=x),
+        lambda x: Coulomb(tolerance=x),
+        lambda x: Frictionless(tolerance=x),
+        lambda x: Rest(q=[0.0], stiffness=x),
+        lambda x: Squeeze(x),
+        lambda x: Waypoints(speed=x),
+        lambda x: JointTracking(so.models.pendulum(1).model, print, dt=x),
+        lambda x: so.Simulator(so.models.pendulum(2).scene(), joint_limits=x),
+    ],
+)
+def test_settings_are_looked_at_where_they_are_given(make, wrong):
+    with pytest.raises(SpatialOpsError, match="expected"):
+        make(wrong)

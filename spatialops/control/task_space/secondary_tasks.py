@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, instance, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, instance, not_finite, scalar, vector
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import is_finite
 from spatialops.control.task_space.tasks import Task
@@ -46,6 +46,10 @@ class Rest:
     q: ArrayLike
     stiffness: float = 25.0
     damping: float = 10.0
+
+    def __post_init__(self) -> None:
+        scalar(self.stiffness, "stiffness", low=0.0)
+        scalar(self.damping, "damping", low=0.0)
 
     def __call__(self, model: Model, state: State) -> Array:
         """Wanted accelerations.
