@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, is_one_of
 from spatialops.collision._layout import COINCIDE
 from spatialops.collision.extents import reach
 from spatialops.collision.shapes import (
@@ -158,7 +158,7 @@ def proven(backend: str, shapes: tuple[Shape, Shape], a: Pose, b: Pose, found: N
 
 def check_backend(name: BackendName) -> BackendName:
     """Refuse a backend that there is not."""
-    if name != "own" and name not in BACKENDS:
+    if not is_one_of(name, ("own", *BACKENDS)):
         raise ArgumentError(f"backend: expected one of own, {', '.join(BACKENDS)}, got {name!r}")
     return name
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, Vec3
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, dimensions
 from spatialops.collision.checks import freeze, rows_of_three, three
 from spatialops.errors import ShapeError
 
@@ -77,6 +77,7 @@ class Mesh:
 
     def __post_init__(self) -> None:
         vertices = rows_of_three("mesh: vertices", self.vertices)
+        dimensions(self.faces, "faces")
         faces = np.array(self.faces)
         if (
             faces.ndim != 2

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops._files import opened
+from spatialops._files import checked_path, opened
 from spatialops.errors import AssetError, MissingLibraryError
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def read_pieces(path: str | os.PathLike[str]) -> list[Piece]:
     MissingLibraryError
         For a COLLADA file (.dae) without pycollada.
     """
-    return _read(str(Path(path).absolute()), _content_hash(path))
+    place = checked_path(path)
+    return _read(str(place.absolute()), _content_hash(place))
 
 
 @cache

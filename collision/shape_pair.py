@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, scalar
 from spatialops._arrays import array as checked
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import _layout as col
@@ -225,7 +225,7 @@ class ShapePair:
         )
 
     def _points(self, limit: float) -> Points:
-        found = pair_points(self._tables, self._places, 0, 1, float(limit), self._scratch)
+        found = pair_points(self._tables, self._places, 0, 1, scalar(limit, "limit"), self._scratch)
         return self._copied(found)
 
     def _asked(

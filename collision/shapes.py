@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, Mat3, Vec3, given
+from spatialops._arrays import Array, ArrayLike, Mat3, Vec3, given, is_one_of
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision.checks import (
     is_friction,
@@ -399,17 +399,17 @@ class Geom:
                 raise ShapeError(
                     f"geom {self.name!r}: {name} must be a bit mask >= 0, got {mask!r}"
                 )
-        if self.mixing not in get_args(Mixing):
+        if not is_one_of(self.mixing, get_args(Mixing)):
             raise ShapeError(
                 f"geom {self.name!r}: mixing: expected 'mean' or 'maximum', got {self.mixing!r}"
             )
-        if not is_number(self.priority) or self.priority != int(self.priority):
+        if not is_number(self.priority) or self.priority % 1.0 != 0.0:
             raise ShapeError(
                 f"geom {self.name!r}: priority: expected a whole number, got {self.priority!r}"
             )
         if self.condim is None:
             object.__setattr__(self, "condim", 6 if self.rolling else 4 if self.torsion else 3)
-        if self.condim not in get_args(Condim):
+        if not is_number(self.condim) or self.condim not in get_args(Condim):
             raise ShapeError(
                 f"geom {self.name!r}: condim: expected 1, 3, 4 or 6, got {self.condim!r}"
             )

@@ -13,11 +13,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, instance, is_one_of, several
 from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.laws.law import unit_compliance
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.errors import ArgumentError
 
 UNITS = {
     "gap": "m",
@@ -209,6 +210,7 @@ def certify(
     >>> certify(problem, Coulomb().solve(problem).impulses).residual < 1e-9
     True
     """
+    instance(problem, ContactProblem, "problem")
     m, n_b = problem.n_contacts, problem.n_loop_rows
     p = array(impulses, (m, 3), "impulses")
     loops = array(
@@ -221,7 +223,11 @@ def certify(
         values, scales = _contact_entries(problem, p, after)
         values["cone"] = max(values["cone"], _moment_excess(problem, p, turning))
         values |= _balances(problem, given, turning, after)
-    relative = [_ratio(values[name], scales[UNITS[name]]) for name in promises]
+    known = [name for name in values if name in UNITS]
+    asked = several(promises, "promises", f"names among {', '.join(known)}")
+    if not all(is_one_of(name, known) for name in asked):
+        raise ArgumentError(f"promises: expected names among {', '.join(known)}, got {asked}")
+    relative = [_ratio(values[name], scales[UNITS[name]]) for name in asked]
     residual = math.nan if any(math.isnan(r) for r in relative) else max(relative, default=0.0)
     return Certificate(**values, residual=residual)
 

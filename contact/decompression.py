@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, dimensions, instance
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
 
@@ -68,8 +68,9 @@ def decompression(
     >>> bool((theta == 0.5 * first.impulses[:, 0]).all()), second.phase
     (True, 'decompression')
     """
-    m = problem.n_contacts
-    e = array(restitution, () if np.ndim(restitution) == 0 else (m,), "restitution")
+    m = instance(problem, ContactProblem, "problem").n_contacts
+    one = dimensions(restitution, "restitution") == 0
+    e = array(restitution, () if one else (m,), "restitution")
     if not ((e >= 0.0) & (e <= 1.0)).all():
         raise ArgumentError(f"restitution: expected numbers in [0, 1], got {restitution!r}")
     p = array(normal_impulses, (m,), "normal_impulses", finite=True)

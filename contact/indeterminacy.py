@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    IntArray,
+    dimensions,
+    instance,
+    scalar,
+    several,
+)
 from spatialops.contact.constraint_rows import CONTACT, DRY
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.problem import ContactProblem
@@ -127,24 +136,26 @@ def indeterminacy(
     >>> found.rank, found.null_space.shape, found.unique
     (6, (12, 6), False)
     """
-    L = problem.response.L
+    L = instance(problem, ContactProblem, "problem").response.L
     n_b = problem.n_loop_rows
     m = problem.n_contacts
     names = (
         [f"row {k}" for k in range(n_b)]
         if loop_names is None
-        else [str(name) for name in loop_names]
+        else [str(name) for name in several(loop_names, "loop_names", "names")]
     )
     if len(names) != n_b:
         raise ArgumentError(
             f"loop_names: expected {n_b}, one for each row of the closures, got {len(names)}"
         )
+    dimensions([] if pushing is None else pushing, "pushing")
     may = np.ones(m, dtype=bool) if pushing is None else np.array(pushing)
     if may.shape != (m,) or may.dtype.kind != "b":
         raise ArgumentError(
             f"pushing: expected {m} flags, one for each contact, got {may.dtype} {may.shape}"
         )
     some = np.concatenate([np.ones(n_b, dtype=bool), (may[:, None] & _acting(problem)).ravel()])
+    tolerance = scalar(tolerance, "tolerance", low=0.0)
     rank, null_space = _null_space(L, some, tolerance)
     parts = np.sqrt(np.einsum("ij,ij->i", null_space, null_space)) <= _FIXED
     kept, redundant = _independent(L[:n_b], tolerance)

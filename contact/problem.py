@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, Typ
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, is_one_of, vector
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.constraint_rows import contact_terms, moment_terms
 from spatialops.contact.lcp.problem import LCPSolution
@@ -224,7 +224,7 @@ class ContactProblem:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(self.model).__name__}")
-        if self.phase not in PHASES:
+        if not is_one_of(self.phase, PHASES):
             raise ArgumentError(f"phase: expected one of {', '.join(PHASES)}, got {self.phase!r}")
         given: Fields = {item.name: getattr(self, item.name) for item in fields(self)}
         for name, value in checked_fields(given, self.model).items():

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import ArrayLike, IntArray, array, scalar
+from spatialops._arrays import ArrayLike, IntArray, array, dimensions, scalar
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
@@ -96,8 +96,14 @@ def _check_values(checked: Fields) -> None:
         raise ArgumentError("frames: rows must be orthonormal: normal, tangent, tangent")
 
 
+def _numbers(values: ArrayLike, name: str) -> np.ndarray:
+    """A copy as an array of any kind, for checks of its kind and shape."""
+    dimensions(values, name)
+    return np.array(values)
+
+
 def _links(values: ArrayLike, m: int, model: Model, name: str) -> IntArray:
-    links = np.array(values)
+    links = _numbers(values, name)
     if links.size == 0:
         links = np.zeros((0, 2), dtype=np.int64)
     if links.shape != (m, 2) or links.dtype.kind not in "iu":
@@ -112,7 +118,8 @@ def _links(values: ArrayLike, m: int, model: Model, name: str) -> IntArray:
 
 
 def _kinds(values: ArrayLike | None, links: IntArray, model: Model) -> IntArray:
-    kinds = np.zeros(len(links), dtype=np.int64) if values is None else np.array(values)
+    none = np.zeros(len(links), dtype=np.int64)
+    kinds = none if values is None else _numbers(values, "kinds")
     if kinds.size == 0:
         kinds = np.zeros(0, dtype=np.int64)
     if (
@@ -130,7 +137,8 @@ def _kinds(values: ArrayLike | None, links: IntArray, model: Model) -> IntArray:
 
 
 def _sides(values: ArrayLike | None, m: int) -> IntArray:
-    sides = np.zeros(m, dtype=np.int64) if values is None else np.array(values)
+    none = np.zeros(m, dtype=np.int64)
+    sides = none if values is None else _numbers(values, "polygon_sides")
     if sides.size == 0:
         sides = np.zeros(0, dtype=np.int64)
     if (
@@ -147,7 +155,8 @@ def _sides(values: ArrayLike | None, m: int) -> IntArray:
 
 
 def _terms(values: ArrayLike | None, rows: int, model: Model) -> IntArray:
-    terms = np.zeros((0, layout.TERM_INTS), dtype=np.int64) if values is None else np.array(values)
+    none = np.zeros((0, layout.TERM_INTS), dtype=np.int64)
+    terms = none if values is None else _numbers(values, "loop_ints")
     if terms.ndim != 2 or terms.shape[1] != layout.TERM_INTS or terms.dtype.kind not in "iu":
         raise ArgumentError(
             f"loop_ints: expected whole numbers of shape (any, 3), got {terms.dtype} {terms.shape}"

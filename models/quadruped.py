@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import scalar
+from spatialops._arrays import scalar, several
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.shapes import Box, Capsule, Coefficients, Geom, HalfSpace, Masks, Sphere
 from spatialops.simulation.scene.scene import Scene
@@ -93,9 +93,8 @@ class Quadruped:
                 )
             geoms.append(Geom(foot, foot, Sphere(FOOT_RADIUS), **pair, **_SOLID))
         level = Geom("ground", "world", HalfSpace((0.0, 0.0, 1.0)), **pair)
-        return Scene(
-            self.model, [*geoms, *([level] if ground is None else ground)], state=self.state
-        )
+        below = (level,) if ground is None else several(ground, "ground", "geoms")
+        return Scene(self.model, [*geoms, *below], state=self.state)
 
 
 def quadruped(*, weight: float = WEIGHT) -> Quadruped:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ NamedAxis: TypeAlias = Literal["x", "y", "z"]
 Axis: TypeAlias = Vec3 | NamedAxis
 AxisLike: TypeAlias = ArrayLike | NamedAxis
 
+_T = TypeVar("_T")
 _FLOAT = np.dtype(np.float64)
 
 NOTHING = 1e-300  # a scale of zeros, which may not divide
@@ -110,7 +111,8 @@ def scalar(
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name}: expected a number, got {value!r}") from error
     inside = low < number if strict else low <= number
-    if not (inside and number <= high):
+    bounded = low > -np.inf or high < np.inf
+    if bounded and not (inside and number <= high):
         bounds = f"{'>' if strict else '>='} {low:g}" + (
             "" if high == np.inf else f" and <= {high:g}"
         )
@@ -131,6 +133,38 @@ def whole(value: object, name: str, *, low: int, high: int | None = None) -> int
         bounds = f">= {low}" if high is None else f"from {low} to {high}"
         raise ArgumentError(f"{name}: expected a whole number {bounds}, got {value!r}")
     return number
+
+
+def instance(value: object, kind: type[_T], name: str) -> _T:
+    """`value` if it is of this class, or the error that says what was expected."""
+    if isinstance(value, kind):
+        return value
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise ArgumentError(f"{name}: expected {article} {kind.__name__}, got {type(value).__name__}")
+
+
+def several(
+    values: Iterable[_T], name: str, what: str, error: type[ValueError] = ArgumentError
+) -> tuple[_T, ...]:
+    """`values` as a tuple; what cannot be gone through, and a single string, are refused."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise error(f"{name}: expected a sequence of {what}, got {values!r}")
+    return tuple(values)
+
+
+def dimensions(values: ArrayLike, name: str) -> int:
+    """Number of axes of what may become an array; rows of different lengths are refused."""
+    try:
+        return np.ndim(values)
+    except ValueError as error:
+        raise ArgumentError(f"{name}: expected numbers in rows of one length") from error
+
+
+def flag(value: object, name: str) -> bool:
+    """`value` if it is True or False: a text would be true, also "off"."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
 
 
 def is_one_of(value: object, names: Container[str]) -> bool:

@@ -11,7 +11,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -19,7 +19,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spatialops.errors import AssetError
+from spatialops.errors import ArgumentError, AssetError
 
 # What NumPy and zipfile raise for files that are damaged or something else.
 _DAMAGE = (
@@ -69,7 +69,7 @@ def save_arrays(
             file.truncate()
             np.savez(file, **arrays)  # type: ignore[arg-type]
         _sync(file)
-    return Path(path)
+    return checked_path(path)
 
 
 def save_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
@@ -83,7 +83,24 @@ def save_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     with written_beside(path) as part, part.open("xb") as file:
         file.write(content)
         _sync(file)
-    return Path(path)
+    return checked_path(path)
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """What names a file, as a path; bytes are the name as the system has it.
+
+    Raises
+    ------
+    ArgumentError
+        For what names none.
+    """
+    try:
+        found = os.fsdecode(path)
+    except TypeError:
+        raise ArgumentError(f"path: expected the name of a file, got {path!r}") from None
+    if "\0" in found:
+        raise ArgumentError(f"path: a file's name holds no null character, got {found!r}")
+    return Path(found)
 
 
 @contextmanager
@@ -95,7 +112,7 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     AssetError
         If it cannot be written; what was there before is still there then.
     """
-    target = Path(path)
+    target = checked_path(path)
     if _is_special(target):
         raise AssetError(f"{target}: cannot be written: it is not a regular file")
     part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
@@ -104,7 +121,7 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield part
         part.replace(target)
     except BaseException as error:
-        if part.parent.is_dir():
+        with suppress(OSError):  # of a name that is too long for any file
             part.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise AssetError(f"{target}: cannot be written: {error}") from error

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import spatialops as so
 from spatialops._files import load_arrays, save_arrays
-from spatialops.errors import AssetError
+from spatialops.contact import MixedLCP
+from spatialops.errors import AssetError, SpatialOpsError
 
 
 def test_every_reader_finds_a_whole_file_while_three_write(tmp_path: Path) -> None:
@@ -65,3 +67,28 @@ def test_what_cannot_be_read_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(AssetError) as error:
         load_arrays(wrong, "record")
     assert str(error.value) == f"{wrong}: not a stored record: not an .npz file, or a damaged one"
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [], "a\0b.npz", "x" * 300 + ".npz"])
+def test_what_names_no_file_is_refused(wrong, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scene = so.models.pendulum(2).scene()
+    record = so.Simulator(scene, dt=0.01).run(duration=0.02)
+    doors = (
+        so.load_model,
+        so.load_record,
+        record.save,
+        record.replay,
+        lambda path: so.save_model(scene.model, path),
+        MixedLCP(np.eye(1), np.ones(1)).save,
+    )
+    for door in doors:
+        with pytest.raises(SpatialOpsError):
+            door(wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_may_be_bytes(tmp_path):
+    record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.02)
+    path = record.save(bytes(tmp_path / "run.npz"))
+    assert np.array_equal(so.load_record(bytes(path)).q, record.q)

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from spatialops._arrays import ArrayLike, array
+from spatialops._arrays import ArrayLike, array, dimensions
 from spatialops.contact.cone.convex import ConvexCone
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.fast_path import NEAR_STEPS, solve_fast
@@ -183,7 +183,8 @@ def solve_cone(
     if not isinstance(problem, ConeProblem):
         raise ArgumentError(f"problem: expected a ConeProblem, got {type(problem).__name__}")
     if warm_start is not None:
-        shape = (problem.n_contacts, problem.dim) if np.ndim(warm_start) == 2 else (problem.size,)
+        stacked = dimensions(warm_start, "warm_start") == 2
+        shape = (problem.n_contacts, problem.dim) if stacked else (problem.size,)
         warm_start = array(warm_start, shape, "warm_start", finite=True).ravel()
     chosen = check_cone_solver(solver)
     if isinstance(chosen, ConvexCone):

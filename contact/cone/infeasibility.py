@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, instance
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.sparse.blocks import is_sparse
 
@@ -56,6 +56,7 @@ def infeasible(problem: ConeProblem) -> Array | None:
     >>> (y / y.max()).round(9).tolist()
     [1.0, 1.0]
     """
+    instance(problem, ConeProblem, "problem")
     dim, m = problem.dim, problem.n_contacts
     if not 0 < m <= _MOST:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, dimensions
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.cone.residual import Residuals, residuals
 from spatialops.contact.lcp.status import Status
@@ -340,7 +340,7 @@ def _rows(dim: Any, torsion: object, rolling: object) -> int:
     if dim is None:
         return 3 + extra
     allowed = {3 + extra} if extra else {2, 3}
-    if type(dim) in (bool, np.bool_) or np.ndim(dim) != 0 or dim not in allowed:
+    if isinstance(dim, (bool, np.bool_)) or dimensions(dim, "dim") != 0 or dim not in list(allowed):
         raise ArgumentError(
             f"dim: expected {' or '.join(map(str, sorted(allowed)))} rows a contact, got {dim!r}; "
             "torsion adds one row to the three of a contact in space, rolling two"
@@ -374,7 +374,7 @@ def _matrix(values: Matrix, n: int) -> Matrix:
 
 
 def _coefficients(values: ArrayLike, m: int, name: str) -> Array:
-    one = np.isscalar(values) or np.ndim(values) == 0
+    one = np.isscalar(values) or dimensions(values, name) == 0
     values = array(values, () if one else (None,), name)
     if values.ndim and values.size != m:
         raise ArgumentError(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, instance
 from spatialops._compile.jit import kernel
 from spatialops.contact.formulations.formulation import PolyhedralFormulation
 from spatialops.contact.friction import directions
@@ -139,7 +139,7 @@ class OperationalSpace(PolyhedralFormulation):
         So it is where Q Lambda Q* is made of Lambda, which is cheaper for many rows on long
         branches. Of few rows, of closures and of joints it is L L*, in O(N r) + O(N r^2).
         """
-        n_b = problem.n_loop_rows
+        n_b = instance(problem, ContactProblem, "problem").n_loop_rows
         n = n_b + problem.n_contacts * (self.n_f + 2)
         A, b = np.empty((n, n)), np.empty(n)
         facets = directions(self.n_f)
@@ -157,10 +157,16 @@ class OperationalSpace(PolyhedralFormulation):
 
     def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Impulses by [J] 35, and the new velocities by one O(N) sweep."""
-        n_b = problem.n_loop_rows
+        n_b = instance(problem, ContactProblem, "problem").n_loop_rows
         impulses = np.empty(n_b + 3 * problem.n_contacts)
         scale = compliance_scale(problem.compliance, n_b)
-        recover_kernel(solution.z, n_b, directions(self.n_f), scale, impulses)
+        recover_kernel(
+            instance(solution, LCPSolution, "solution").z,
+            n_b,
+            directions(self.n_f),
+            scale,
+            impulses,
+        )
         velocity = problem.after(impulses)
         slip = problem.slip(velocity)
         return ContactSolution(velocity, impulses[n_b:].reshape(-1, 3), impulses[:n_b], slip)

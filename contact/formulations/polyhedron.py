@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray, instance
 from spatialops._compile.jit import kernel
 from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.friction import directions
@@ -76,7 +76,7 @@ def used_rows(kinds: IntArray, n_f: int) -> tuple[BoolArray, BoolArray]:
 
 def without_idle(problem: ContactProblem, lcp: MixedLCP, n_f: int) -> MixedLCP:
     """An LCP that ends with the rows of all contacts, without those that do nothing."""
-    if not problem.has_joints:
+    if not instance(problem, ContactProblem, "problem").has_joints:
         return lcp
     kept = _kept(problem, lcp.size - problem.n_contacts * (n_f + 2), n_f)
     return MixedLCP(lcp.A[kept][:, kept], lcp.b[kept], lcp.n_free)
@@ -84,7 +84,7 @@ def without_idle(problem: ContactProblem, lcp: MixedLCP, n_f: int) -> MixedLCP:
 
 def with_idle(problem: ContactProblem, solution: LCPSolution, n_f: int) -> LCPSolution:
     """Its solution with zeros in the places of those rows."""
-    if not problem.has_joints:
+    if not instance(problem, ContactProblem, "problem").has_joints:
         return solution
     forces, rates = used_rows(problem.kinds, n_f)
     start = solution.z.size - int(forces.sum() + rates.sum())

@@ -79,6 +79,7 @@ class Compliant:
     rigid: ClassVar[bool] = False  # depth bears the load, and there are no impacts
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         for name in ("stiffness", "viscosity"):
             scalar(getattr(self, name), name, low=0.0, strict=True)
         for name in ("damping", "dissipation"):

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, scalar
 from spatialops.contact.cone.fallback_solver import (
     ConeLadder,
     ConeSolver,
@@ -147,6 +147,7 @@ class ConeCoulomb:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         check_cone_solver(self.solver)
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:

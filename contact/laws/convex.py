@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, scalar
 from spatialops.contact.cone.convex import ConvexCone, ConvexSolution
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.constraint_rows import CONTACT, DRY
@@ -109,6 +109,9 @@ class Convex:
     tolerance: float = TOLERANCE
 
     rigid: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(
         self, problem: ContactProblem, warm_start: ArrayLike | None = None

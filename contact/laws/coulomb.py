@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, scalar
 from spatialops.contact.formulations import check_formulation
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
@@ -148,6 +148,7 @@ class Coulomb:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         check_formulation(self.formulation, self.n_f)
         check_solver(self.solver)
 

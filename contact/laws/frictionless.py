@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,
@@ -37,6 +37,9 @@ class Frictionless:
     tolerance: float = TOLERANCE
 
     rigid: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Normal impulses.

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, dimensions
 from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.laws.disc_projection import on_polygons
 from spatialops.contact.lcp.status import Status
@@ -95,7 +95,8 @@ def checked_problem(problem: object, warm_start: ArrayLike | None) -> Array | No
         raise ArgumentError(f"problem: expected a ContactProblem, got {type(problem).__name__}")
     if warm_start is None:
         return None
-    columns = 6 if np.shape(warm_start)[1:] == (6,) else 3
+    stacked = dimensions(warm_start, "warm_start") == 2
+    columns = 6 if stacked and np.shape(warm_start)[1:] == (6,) else 3
     return array(warm_start, (problem.n_contacts, columns), "warm_start", finite=True)
 
 

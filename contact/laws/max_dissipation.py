@@ -120,6 +120,7 @@ class MaxDissipation:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         directions(self.n_f)
         check_solver(self.solver)
         if self.regularization is not None:

@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, is_one_of, scalar
 from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.law import (
@@ -193,8 +193,9 @@ class NoSlip:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         other_than_pivoting(self.solver)
-        if self.hold not in get_args(Hold):
+        if not is_one_of(self.hold, get_args(Hold)):
             raise ArgumentError(
                 f"hold: expected one of {', '.join(get_args(Hold))}, got {self.hold!r}"
             )

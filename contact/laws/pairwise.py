@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, scalar
 from spatialops.contact.cone.fallback_solver import ConeSolver, check_cone_solver, sharpened
 from spatialops.contact.constraint_rows import CONTACT
 from spatialops.contact.laws.cone import round_answer, settled_cones
@@ -58,6 +58,7 @@ class Pairwise:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         check_cone_solver(self.solver)
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:

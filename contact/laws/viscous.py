@@ -96,6 +96,7 @@ class Viscous:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
         if self.coefficient is not None:
             scalar(self.coefficient, "coefficient", low=0.0)
         scalar(self.impact, "impact", low=0.0)

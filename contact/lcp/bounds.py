@@ -52,11 +52,10 @@ class Recovery:
         (n,) array
             z.
         """
-        y = (
-            solution.z
-            if isinstance(solution, LCPSolution)
-            else np.asarray(solution, dtype=np.float64)
-        )
+        given = solution.z if isinstance(solution, LCPSolution) else solution
+        y = array(given, (None,), "solution")
+        if y.size < self.order.size:
+            raise ArgumentError(f"solution: expected {self.order.size} numbers, got {y.size}")
         z = self.origin.copy()
         z[self.order] += self.sign[self.order] * y[: self.order.size]
         return np.clip(z, self.lower, self.upper)

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, BoolArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, instance, scalar
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
@@ -55,7 +55,8 @@ class Enumeration:
     handles: ClassVar[Handles] = Handles(proved=("all",), warm_start=True, shows_no_solution=True)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.max_pairs <= 24:
+        scalar(self.tolerance, "tolerance", low=0.0)
+        if not 0 <= scalar(self.max_pairs, "max_pairs") <= 24:
             raise ArgumentError(
                 f"max_pairs: expected a number from 0 to 24, got {self.max_pairs!r}"
             )
@@ -75,7 +76,7 @@ class Enumeration:
         LCPSolution
             SOLVED, NO_SOLUTION, or INACCURATE where rounding leaves a doubt.
         """
-        problem = problem.dense()
+        problem = instance(problem, MixedLCP, "problem").dense()
         if reason := self._too_large(problem):
             return not_applicable(problem, "enumeration", reason)
         if warm_start is not None:
@@ -129,7 +130,7 @@ class Enumeration:
         >>> [z.tolist() for z in Enumeration().all_solutions(MixedLCP([[-1.0]], [1.0]))]
         [[0.0], [1.0]]
         """
-        problem = problem.dense()
+        problem = instance(problem, MixedLCP, "problem").dense()
         if reason := self._too_large(problem):
             raise ArgumentError(f"problem: {reason}")
         found: list[Array] = []

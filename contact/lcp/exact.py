@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
@@ -64,6 +64,9 @@ class ExactLemke:
     handles: ClassVar[Handles] = Handles(
         proved=("P", "positive semidefinite", "copositive-plus"), free_rows=False, warm_start=False
     )
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
         """Solve in whole numbers.

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
@@ -43,6 +43,9 @@ class InteriorPoint:
     max_iterations: int = 60
 
     handles: ClassVar[Handles] = Handles(proved=(), warm_start=False)
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
         """Solve by predictor and corrector steps.

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, scalar
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.elimination import eliminate
 from spatialops.contact.lcp.enumeration import Enumeration
@@ -80,6 +80,9 @@ class Auto:
         proved=("P", "positive semidefinite", "copositive-plus", "all of up to 13 pairs"),
         shows_no_solution=True,
     )
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
         """Solve by the first method whose answer holds.

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, scalar
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.lcp.basis import CORRECTIONS, correct_basis, warm_basis
 from spatialops.contact.lcp.dictionary import (
@@ -305,6 +305,9 @@ class Lemke:
     max_pivots: int | None = None
 
     handles: ClassVar[Handles] = Handles(proved=("P", "positive semidefinite", "copositive-plus"))
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
         """Solve by pivoting, or from the basis of a warm start.

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, scalar
 from spatialops._compile.jit import kernel
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.dictionary import (
@@ -148,6 +148,9 @@ class PrincipalPivoting:
     max_pivots: int | None = None
 
     handles: ClassVar[Handles] = Handles(proved=("P", "positive semidefinite", "row sufficient"))
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=0.0)
 
     def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
         """Solve by blocks, then along the parameter.

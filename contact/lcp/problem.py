@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, array, vector, whole
+from spatialops._arrays import Array, ArrayLike, array, dimensions, vector, whole
 from spatialops._compile.jit import kernel
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.lcp.status import Status
@@ -65,7 +65,11 @@ class MixedLCP:
     def __post_init__(self) -> None:
         b = array(self.b, (None,), "b", finite=True)
         A = self.A
-        if np.shape(A) != (b.size, b.size) and np.ndim(A) == 2 and len(set(np.shape(A))) == 1:
+        if (
+            dimensions(A, "A") == 2
+            and np.shape(A) != (b.size, b.size)
+            and len(set(np.shape(A))) == 1
+        ):
             n = np.shape(A)[0]
             raise ArgumentError(f"b: expected shape ({n},), as A is ({n}, {n}); got ({b.size},)")
         A = (

@@ -66,6 +66,7 @@ def pendulum_case(n_links: int, contacts: int = CONTACTS) -> Case:
     ArgumentError
         If the contacts take more links than there are.
     """
+    contacts = whole(contacts, "contacts", low=0)
     n = whole(n_links, "links", low=(contacts + 1) // 2)
     made = pendulum(n)
     nodes = [Node(n - 1 - i // 2, (0.0, 0.0, -made.radius)) for i in range(contacts)]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, several, vector
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 
@@ -62,7 +62,7 @@ class Actuation:
         kinds = zip(model.joint_names, model.joint_kinds, strict=True)
         chosen = (name for name, kind in kinds if kind != "free") if joints is None else joints
         self.model = model
-        self.joints = tuple(chosen)
+        self.joints = several(chosen, "joints", "names")
         slices = [model.v_slice(name) for name in self.joints]
         rows = sorted({row for at in slices for row in range(at.start, at.stop)})
         self.rows: IntArray = np.array(rows, dtype=np.int64)

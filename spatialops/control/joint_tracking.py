@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, scalar, vector
 from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
@@ -58,12 +58,23 @@ class Gains:
         and keeps wrong: a load, masses.
     windup : float, default infinity
         Largest acceleration, or force, that the integral comes to.
+
+    Raises
+    ------
+    ArgumentError
+        For numbers that are negative or not finite.
     """
 
     position: float = 900.0
     velocity: float = 60.0
     integral: float = 0.0
     windup: float = np.inf
+
+    def __post_init__(self) -> None:
+        for name in ("position", "velocity", "integral"):
+            scalar(getattr(self, name), name, low=0.0)
+        if self.windup != np.inf:
+            scalar(self.windup, "windup", low=0.0)
 
 
 # Of the authors of [Z], for the quadruped.
@@ -115,11 +126,11 @@ class JointTracking:
         dt: float = 1e-3,
         stabilize: Callable[[float, State], ArrayLike] | None = None,
     ) -> None:
-        self.model = model
+        self.model = instance(model, Model, "model")
         self.reference = reference
-        self.dt = dt
+        self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.stabilize = stabilize
-        self.gains = Gains() if gains is None else gains
+        self.gains = Gains() if gains is None else instance(gains, Gains, "gains")
         self.actuation = Actuation(model) if actuation is None else actuation
         self.places = coordinates(model, self.actuation)
         self._feedback = Feedback(
@@ -157,6 +168,7 @@ class JointTracking:
         ArgumentError
             For a reference or a state that does not fit.
         """
+        instance(state, State, "state")
         wanted, model = self.reference(time, state), self.model
         n = len(self.places)
         reference = _flat(wanted[0], n), _flat(wanted[1], n), _flat(wanted[2], n)
@@ -309,6 +321,7 @@ class _Still:
 
 def coordinates(model: Model, actuation: Actuation) -> IntArray:
     """Entries of q that belong to the actuated velocities."""
+    instance(actuation, Actuation, "actuation")
     found = model.own_coordinates[actuation.rows]
     if (found < 0).any():
         raise ArgumentError("actuation: tracking is for joints whose coordinates are plain numbers")

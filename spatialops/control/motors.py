@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, dimensions, instance
 from spatialops.control.actuation import Actuation
 from spatialops.errors import ArgumentError
 
@@ -53,11 +53,14 @@ class Motors:
     gear: Array | Sequence[float] | float = 1.0
 
     def __post_init__(self) -> None:
-        n = len(self.actuation)
+        n = len(instance(self.actuation, Actuation, "actuation"))
         for name in ("torque_constant", "resistance", "gear"):
             given = getattr(self, name)
             values = array(
-                np.full(n, given) if np.ndim(given) == 0 else given, (n,), name, finite=True
+                np.full(n, given) if dimensions(given, name) == 0 else given,
+                (n,),
+                name,
+                finite=True,
             )
             if n and not values.min() > 0.0:
                 raise ArgumentError(f"{name}: expected positive numbers, got {values.min():g}")

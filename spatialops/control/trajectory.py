@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, instance, scalar
 
 _NEAR_HALF_TURN = -0.9  # cosine below which a rotation's antisymmetric part says little
 _SMALL = 1e-9  # rad; below it the sine is the angle
@@ -193,9 +193,10 @@ class PoseTrajectory:
         begin: float = 0.0,
         duration: float | None = None,
     ) -> None:
-        self.start = start
-        self.end = end
-        self.begin = begin
+        self.start = instance(start, Pose, "start")
+        self.end = instance(end, Pose, "end")
+        instance(bounds, Bounds, "bounds")
+        self.begin = scalar(begin, "begin")
         self._line = np.asarray(end.position, dtype=np.float64) - start.position
         self._turn = turn_between(start.rotation, end.rotation)
         length, angle = float(np.linalg.norm(self._line)), float(np.linalg.norm(self._turn))
@@ -203,7 +204,8 @@ class PoseTrajectory:
             shortest_time(length, bounds.speed, bounds.acceleration, bounds.jerk),
             shortest_time(angle, bounds.turn_speed, bounds.turn_acceleration, bounds.turn_jerk),
         )
-        self.duration = least if duration is None else max(least, duration)
+        given = 0.0 if duration is None else scalar(duration, "duration", low=0.0)
+        self.duration = max(least, given)
         self._turns = angle > 0.0
         self._direction = np.concatenate([self._turn, self._line])
 
@@ -225,7 +227,7 @@ class PoseTrajectory:
         Sample
             Pose, velocity and acceleration.
         """
-        if time >= self.finish or self.duration == 0.0:
+        if scalar(time, "time") >= self.finish or self.duration == 0.0:
             return Sample(self.end, np.zeros(6), np.zeros(6))
         x = max(0.0, (time - self.begin) / self.duration)
         s = x**3 * (10.0 - 15.0 * x + 6.0 * x * x)

@@ -72,7 +72,7 @@ def base_parameters(model: Model, *, samples: int | None = None, seed: int = 0) 
     number = 3 * needed if samples is None else whole(samples, "samples", low=1)
     if number < needed:
         raise ArgumentError(f"samples: expected {needed} or more for {count} parameters")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole(seed, "seed", low=0))
     rows = [
         inertial_regressor(
             model, model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)

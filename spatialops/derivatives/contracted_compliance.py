@@ -15,7 +15,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, all_finite, array, not_finite, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    all_finite,
+    array,
+    not_finite,
+    several,
+    vector,
+)
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import FIRST, spans
 from spatialops.dynamics.jacobian import jacobian
@@ -66,6 +75,7 @@ def contracted_compliance_derivative(
     if type(model) is not Model:
         raise not_a_model(model)
     q = vector(q, model.nq, "q")
+    nodes = several(nodes, "nodes", "nodes")
     given = array(wrenches, (len(nodes), 6), "wrenches")
     if not (all_finite(q) and all_finite(given)):
         raise not_finite(q=q, wrenches=given)

@@ -10,7 +10,7 @@ from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, vector
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.forces.passive import compensation
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import Node
 
 
@@ -63,6 +63,8 @@ def passive_force_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Passi
     >>> by.dq, by.dv
     (array([[-2.]]), array([[-0.5]]))
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     if not (all_finite(q) and all_finite(v)):

@@ -16,7 +16,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, not_finite, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    IntArray,
+    array,
+    not_finite,
+    several,
+    vector,
+)
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import (
     add3,
@@ -48,7 +57,6 @@ from spatialops.dynamics.newton_euler import (
     put_acceleration,
     subtract_external,
 )
-from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -228,9 +236,7 @@ def hybrid_dynamics(
 
 def _mask(model: Model, moved: Sequence[str]) -> BoolArray:
     """Which velocities belong to joints that are moved."""
-    if isinstance(moved, str):
-        raise ArgumentError(f"moved: expected a sequence of joints' names, got {moved!r}")
     mask = np.zeros(model.nv, dtype=np.bool_)
-    for name in moved:
+    for name in several(moved, "moved", "joints' names"):
         mask[model.v_slice(name)] = True
     return mask

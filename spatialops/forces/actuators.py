@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, given, scalar
+from spatialops._arrays import Array, ArrayLike, array, given, instance, scalar
 from spatialops.errors import ModelError
 from spatialops.forces.paths import TendonPath
 from spatialops.forces.tendons import Range, length_data, length_of, put_length, range_of
@@ -152,6 +152,7 @@ class Actuator:
         >>> dict(so.Actuator.motor("motor", "elbow", gear=50.0).joints)
         {'elbow': 50.0}
         """
+        instance(joint, str, "joint")
         return cls(name=name, joints={joint: gear}, **ranges)
 
     @classmethod

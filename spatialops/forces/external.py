@@ -8,6 +8,7 @@ examples of the second.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,10 +69,14 @@ class ExternalWrenches:
                 total += array(found, shape, "external", finite=True)
         return total
 
-    def midway(self, time: float, q: Array, v: Array, dt: float) -> Array:
-        """The same in the middle of a step: where the old velocity leads in half of it."""
-        there = integrate(self.model, q, 0.5 * dt * v)
-        return self(time + 0.5 * dt, State(there, v.copy(), time + 0.5 * dt))
+    def midway(self, state: State, dt: float) -> Array:
+        """The same in the middle of a step: where the old velocity leads in half of it.
+
+        The activations are those of the middle already.
+        """
+        middle = state.time + 0.5 * dt
+        there = integrate(self.model, state.q, 0.5 * dt * state.v)
+        return self(middle, replace(state, q=there, time=middle))
 
     def _at_origins(self, wrenches: Mapping[NodeLike, ArrayLike], q: Array) -> Array:
         """Wrenches on nodes as those on bodies about their origins."""

@@ -3,6 +3,7 @@
 Viscous damping -d v and springs k (r - q) of joints, and what bears the weight of bodies.
 Controllers take them from here; within a step `simulation.stepping.integrators.joint_forces` has
 them, implicitly. Dry friction is not among them: it is a constraint, solved for with the contacts.
+Controllers that solve no such problem count on what it is of joints that move.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import inverse_dynamics
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
+
+_CREEP = 1e-4  # rad/s or m/s: below it a joint may as well stick, and friction is anything
+_SOON = 1e-3  # s in which accelerations count as motion
 
 
 @kernel
@@ -56,6 +60,8 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     >>> passive_forces(model, [0.0], [3.0])
     array([0.5])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     if not (all_finite(q) and all_finite(v)):
@@ -65,6 +71,17 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     if model.borne:
         forces += borne_weight(model, q)
     return forces
+
+
+def dry_friction(model: Model, v: Array, a: Array | None = None) -> Array:
+    """Forces (nv,) of dry friction at velocities (nv,): -tau_f sign(v) of joints that move.
+
+    Continuous, tau_f v / 0.1 mrad/s where they creep: signs of rounding would shake motors. With
+    accelerations, at those that they lead to in a millisecond: what begins to move is resisted.
+    """
+    soon = v if a is None else v + _SOON * a
+    share = np.clip(soon / _CREEP, -1.0, 1.0)
+    return np.asarray(-model.dry_friction * share)
 
 
 def borne_weight(model: Model, q: Array) -> Array:

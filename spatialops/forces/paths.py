@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, given, scalar, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, given, instance, scalar, several, vector
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.errors import ModelError
 from spatialops.forces import _layout as of
@@ -142,7 +142,11 @@ class TendonPath:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        branches = tuple(tuple(_point(one) for one in branch) for branch in self.branches)
+        what = "branches, each of nodes"
+        branches = tuple(
+            tuple(_point(one) for one in several(branch, "path: branches", what, ModelError))
+            for branch in several(self.branches, "path: branches", what, ModelError)
+        )
         if not branches or min(len(branch) for branch in branches) < 2:
             raise ModelError("path: branches: expected one or more, of two nodes or more each")
         for branch in branches:
@@ -150,7 +154,8 @@ class TendonPath:
             if geoms[0] or geoms[-1] or any(a and b for a, b in pairwise(geoms)):
                 raise ModelError("path: branches: expected a node before and after every Around")
         own: Sequence[float] | None = self.divisors
-        found = (1.0,) * len(branches) if own is None else tuple(own)
+        one = (1.0,) * len(branches)
+        found = one if own is None else several(own, "path: divisors", "numbers", ModelError)
         divisors = tuple(scalar(x, "path: divisors", low=0.0, strict=True) for x in found)
         if len(divisors) != len(branches):
             raise ModelError(f"path: divisors: expected {len(branches)} numbers, got {found!r}")
@@ -194,7 +199,7 @@ class TendonPath:
 
     def _measured(self, model: Model, q: ArrayLike) -> tuple[float, Array]:
         placed = Placed(
-            model.tree,
+            instance(model, Model, "model").tree,
             model.links,
             vector(q, model.nq, "q"),
             np.empty((model.nv, layout.WORK_COLUMNS)),
@@ -265,7 +270,10 @@ def _plain(node: Node) -> list[object]:
 def _node(given: NodeLike) -> Node:
     if isinstance(given, (str, int)):
         return Node(given)
-    body, position = given
+    try:
+        body, position = given
+    except (TypeError, ValueError):
+        raise ModelError(f"path: expected a node (body, position), got {given!r}") from None
     return Node(body, position)
 
 

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, array, instance, whole
 from spatialops.gym.task import Task
 from spatialops.gym.world import World
 
@@ -45,6 +45,7 @@ class SceneEnv(gymnasium.Env[Array, Array]):
     metadata: Infos = {"render_modes": []}  # noqa: RUF012  # as Gymnasium declares it
 
     def __init__(self, task: Task) -> None:
+        instance(task, Task, "task")
         self._world = World(task, task.simulator, 1, 1)
         self.action_space = Box(self._world.low, self._world.high, dtype=np.float64)
         self.observation_space = observation_space(self._world)
@@ -69,7 +70,7 @@ class SceneEnv(gymnasium.Env[Array, Array]):
         info : dict
             Empty.
         """
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else whole(seed, "seed", low=0))
         self._world.begin({0: self.np_random})
         return self._world.observe()[0], {}
 
@@ -97,7 +98,8 @@ class SceneEnv(gymnasium.Env[Array, Array]):
         ArgumentError
             For a wrong shape, NaN or infinity.
         """
-        found = self._world.act(np.asarray(action)[None], {})
+        given = array(action, self.action_space.shape, "action")
+        found = self._world.act(given[None], {})
         info: Infos = {"failure": found.failures[0]} if found.failures else {}
         over = bool(found.ended[0]), bool(found.cut[0])
         return found.observations[0], float(found.rewards[0]), *over, info

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, scalar, whole
+from spatialops._arrays import Array, ArrayLike, IntArray, array, dimensions, scalar, several, whole
 from spatialops.errors import ArgumentError
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
@@ -33,6 +33,8 @@ class Moment:
     sensors : dict of str to (B, k) array
         Readings of the simulators' sensors behind the last step, by name. Where an environment
         begins, NaN of those that need a step.
+    activation : (B, n_states) array
+        What actuators with a state have come to.
     """
 
     q: Array
@@ -41,6 +43,7 @@ class Moment:
     action: Array
     forces: Array | None
     sensors: dict[str, Array]
+    activation: Array
 
 
 Rule: TypeAlias = Callable[[Moment], ArrayLike]
@@ -140,7 +143,8 @@ class Task:
         every = np.arange(scene.model.nv)
         if self.joints is None:
             return every
-        parts = [every[scene.model.v_slice(joint)] for joint in self.joints]
+        joints = several(self.joints, "joints", "names")
+        parts = [every[scene.model.v_slice(joint)] for joint in joints]
         return np.concatenate([every[:0], *parts])
 
     def limits(self) -> tuple[Array, Array]:
@@ -153,8 +157,9 @@ class Task:
         """
         scene, columns = self.simulator.scene, self.columns()
         if self.action_limit is not None:
+            one = dimensions(self.action_limit, "action_limit") == 0
             limit = np.asarray(self.action_limit)
-            given = np.broadcast_to(limit, columns.shape) if limit.ndim == 0 else limit
+            given = np.broadcast_to(limit, columns.shape) if one else limit
             high = array(given, columns.shape, "action_limit").copy()
             if (high < 0.0).any():
                 raise ArgumentError(f"action_limit: expected limits >= 0, got {limit}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from spatialops._arrays import Array, BoolArray
+from spatialops._arrays import Array, BoolArray, instance, several, whole
 from spatialops.gym.environment import Infos, observation_space
 from spatialops.gym.task import Task
 from spatialops.gym.world import World
@@ -66,6 +66,7 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
         simulators: Sequence[Simulator] | None = None,
         threads: int | None = None,
     ) -> None:
+        instance(task, Task, "task")
         each = task.simulator if simulators is None else simulators
         self._world = World(task, each, num_envs, threads)
         self.num_envs = self._world.size
@@ -98,9 +99,14 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
         infos : dict
             Empty.
         """
-        seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
-        for e, own in enumerate(seeds or ()):
+        seeds: Iterable[int | None] = ()
+        if isinstance(seed, (int, np.integer)):
+            seeds = range(int(seed), int(seed) + self.num_envs)
+        elif seed is not None:
+            seeds = several(seed, "seed", "whole numbers or None")
+        for e, own in enumerate(seeds):
             if own is not None:
+                own = whole(own, "seed", low=0)
                 self._generators[e] = seeding.np_random(own)[0]
         self._world.begin(dict(enumerate(self._generators)))
         self._over[:] = False

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, array
+from spatialops._arrays import Array, ArrayLike, BoolArray, array, whole
 from spatialops.errors import ArgumentError
 from spatialops.gym.task import Moment, Rule, Task
 from spatialops.simulation.batch.batch import Batch
@@ -66,6 +66,7 @@ class World:
         self.batch = Batch(simulators, size, threads=threads, forces=task.forces)
         self._columns = task.columns()
         self.low, self.high = task.limits()
+        size = whole(size, "num_envs", low=1)
         self._actions = np.zeros((size, len(self._columns)))
         scene = task.simulator.scene
         width = len(scene.actuators) if task.by_controls else scene.model.nv
@@ -120,7 +121,7 @@ class World:
         time: Array = self._seconds * self._counts.astype(np.float64)
         sensors = {name: readings.copy() for name, readings in batch.sensors.items()}
         q, v = batch.q.copy(), batch.v.copy()
-        return Moment(q, v, time, self._actions.copy(), forces, sensors)
+        return Moment(q, v, time, self._actions.copy(), forces, sensors, batch.activation)
 
     def _observed(self, moment: Moment) -> Array:
         if self.task.observe is None:

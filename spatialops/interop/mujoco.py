@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, instance
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion, to_quaternion
 from spatialops.dynamics.jacobian import body_poses
@@ -75,6 +75,7 @@ def from_mujoco(theirs: mujoco.MjModel) -> Conversion:
     >>> bool(np.allclose(so.bias(ours.model, q, v), data.qfrc_bias))
     True
     """
+    instance(theirs, mujoco.MjModel, "model")
     still = theirs.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     builder = TreeBuilder(gravity=np.zeros(3) if still else theirs.opt.gravity)
     names = [_name_of(theirs, i) for i in range(theirs.nbody)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
+from spatialops._files import checked_path
 from spatialops.errors import AssetError
 from spatialops.io.description import Description
 from spatialops.io.packages import Resolver
@@ -40,7 +40,7 @@ def read(
     MissingLibraryError
         For a MJCF file without the library `mujoco`.
     """
-    file = Path(path)
+    file = checked_path(path)
     suffix = file.suffix.lower()
     if suffix not in (".urdf", ".sdf", ".xml", ".mjcf"):
         raise AssetError(

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, scalar, vector, whole
+from spatialops._arrays import Array, ArrayLike, scalar, several, vector, whole
 from spatialops.errors import ArgumentError
 from spatialops.kinematics.targets import Errors, Target, errors_at
 from spatialops.tree.model import Model, not_a_model
@@ -120,7 +120,9 @@ def inverse_kinematics(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    search = _Search(model, _checked(model, targets), tuple(fixed), tolerance)
+    search = _Search(
+        model, _checked(model, targets), several(fixed, "fixed", "names of joints"), tolerance
+    )
     begin = search.within(model.neutral() if q is None else vector(q, model.nq, "q").copy())
     posture = None if rest is None else vector(rest, model.nq, "rest")
     pull = scalar(rest_weight, "rest_weight", low=0.0)
@@ -263,7 +265,9 @@ class _Search:
 
 
 def _checked(model: Model, targets: Sequence[Target] | Target) -> tuple[Target, ...]:
-    found = (targets,) if isinstance(targets, Target) else tuple(targets)
+    found = (
+        (targets,) if isinstance(targets, Target) else several(targets, "targets", "Target objects")
+    )
     if not found:
         raise ArgumentError("targets: there is none")
     for i, target in enumerate(found):

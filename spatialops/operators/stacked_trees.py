@@ -18,6 +18,7 @@ from spatialops._arrays import (
     IntArray,
     all_finite,
     array,
+    dimensions,
     not_finite,
     vector,
 )
@@ -25,7 +26,7 @@ from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.nodes import node_points
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import NodeLike
 
 
@@ -73,7 +74,9 @@ def checked_coordinates(
     model: Model, q: ArrayLike, v: ArrayLike | None
 ) -> tuple[Array, Array | None]:
     """Copies of q, (nq,) or (B, nq), and of v, (nv,) or (B, nv), which fit and are finite."""
-    batch = () if np.ndim(q) < 2 else (len(np.asarray(q)),)
+    if type(model) is not Model:
+        raise not_a_model(model)
+    batch = () if dimensions(q, "q") < 2 else (len(np.asarray(q)),)
     if batch == (0,):
         raise ArgumentError("q: expected at least one configuration, got none")
     q = (array(q, (*batch, model.nq), "q") if batch else vector(q, model.nq, "q")).copy()

@@ -77,6 +77,8 @@ class Noise:
         (n,) array
             In the sensor's units.
         """
+        step, n = whole(step, "step", low=0), whole(n, "n", low=0)
+        seed = whole(seed, "seed", low=0)
         white, offset = (
             np.random.Generator(self._bits(sensor, counter, seed)).standard_normal(n)
             for counter in (step, _BIAS)

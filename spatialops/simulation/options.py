@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from spatialops._arrays import ArrayLike, scalar
+from spatialops._arrays import ArrayLike, flag, is_one_of, scalar
 from spatialops.contact.formulations import check_formulation
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.laws import check_law
@@ -118,7 +118,7 @@ def checked_options(
         ("impacts", impacts, Propagation),
     ):
         names = get_args(known)
-        if value not in names:
+        if not is_one_of(value, names):
             raise ArgumentError(f"{name}: expected one of {', '.join(names)}, got {value!r}")
     made = Options(
         formulation=check_formulation(formulation),
@@ -135,10 +135,10 @@ def checked_options(
         certify=certify,
         depth_limit=_or_usual(depth_limit, "depth_limit", usual.DEPTH_LIMIT * scales.length),
         loop_limit=scalar(loop_limit, "loop_limit", low=0.0),
-        joint_limits=bool(joint_limits),
+        joint_limits=flag(joint_limits, "joint_limits"),
         stop_restitution=stop_restitution,
-        dry_friction=bool(dry_friction),
-        clip_effort=bool(clip_effort),
+        dry_friction=flag(dry_friction, "dry_friction"),
+        clip_effort=flag(clip_effort, "clip_effort"),
     )
     plain = isinstance(formulation, str) and formulation == "os" and solver == "auto"
     if made.law is not None and not plain:

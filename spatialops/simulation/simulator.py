@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar, whole
+from spatialops._arrays import Array, ArrayLike, array, scalar, several, whole
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
@@ -466,7 +466,7 @@ class Simulator:
         >>> simulator.linearize_geoms(robot.state, ["lf_foot"]).shape
         (36, 6)
         """
-        names = tuple(geoms)
+        names = several(geoms, "geoms", "names")
         with self._one_thread:
             checked = self.setup.checked(state)
             cut, none = self.effort.cut(tau), np.zeros(POSE * len(names))

@@ -64,6 +64,7 @@ class SmoothMotion:
         ArgumentError
             Outside of the motion.
         """
+        time = scalar(time, "time")
         if not self.start <= time <= self.end:
             raise ArgumentError(
                 f"time: the motion goes from {self.start:g} to {self.end:g} s, got {time!r}"

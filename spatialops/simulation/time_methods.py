@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, get_args
 
-from spatialops._arrays import scalar, whole
+from spatialops._arrays import is_one_of, scalar, whole
 from spatialops.errors import ArgumentError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.options import ACCEPTED, SETTLED, TOLERANCE
@@ -140,7 +140,7 @@ class EventDriven:
 
     def __post_init__(self) -> None:
         known = get_args(Method)
-        if self.method not in known:
+        if not is_one_of(self.method, known):
             raise ArgumentError(f"method: expected one of {', '.join(known)}, got {self.method!r}")
         scalar(self.tolerance, "tolerance", low=0.0, strict=True)
         whole(self.max_impacts, "max_impacts", low=1)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 from spatialops._arrays import whole
+from spatialops._files import checked_path
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.runs.progress import progress_bar
@@ -85,7 +85,7 @@ def sweep(
         raise ArgumentError(f"function: expected a function with a name, got {function!r}")
     asked = listed(parameters)
     keys = [key_of(function, one, seed) for one in asked]
-    path = None if folder is None else Path(folder)
+    path = None if folder is None else checked_path(folder)
     with ExitStack() as stack:
         if path is not None:
             stack.enter_context(SweepFolder(path))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, three_numbers
+from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, three_numbers
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
@@ -108,7 +108,7 @@ class TreeBuilder:
         >>> builder.build().body_names
         ('upper', 'lower')
         """
-        if name in ("", WORLD) or not isinstance(name, str):
+        if is_one_of(name, ("", WORLD)) or not isinstance(name, str):
             raise ModelError(f"body {name!r}: name: expected a non-empty string other than 'world'")
         if name in self._bodies:
             raise ModelError(f"body {name!r}: name: is already taken")

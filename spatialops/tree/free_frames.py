@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array
+from spatialops._arrays import Array, instance
 from spatialops.algebra.rotation import from_quaternion, to_quaternion
 from spatialops.tree.model import Model
 
@@ -24,7 +24,7 @@ class FreeFrame(NamedTuple):
     @classmethod
     def of(cls, model: Model, joint: str) -> FreeFrame:
         """Of a free joint of a model."""
-        row = model.links[model.v_slice(joint).start]
+        row = instance(model, Model, "model").links[model.v_slice(joint).start]
         rotation = row[layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
         return cls(row[layout.PLACE_P : layout.PLACE_P + 3], rotation)
 

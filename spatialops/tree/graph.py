@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, is_one_of
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
@@ -114,7 +114,7 @@ class GraphBuilder:
         >>> model.nv, len(loops)
         (1, 0)
         """
-        if name in ("", WORLD, *self._bodies) or not isinstance(name, str):
+        if is_one_of(name, ("", WORLD, *self._bodies)) or not isinstance(name, str):
             raise ModelError(
                 f"body {name!r}: name: expected a new non-empty string other than 'world'"
             )
@@ -185,7 +185,7 @@ class GraphBuilder:
         >>> model.nv, graph.cut_joints
         (1, ('rail 2',))
         """
-        if name in ("", *self._edges) or not isinstance(name, str):
+        if is_one_of(name, ("", *self._edges)) or not isinstance(name, str):
             raise ModelError(f"joint {name!r}: name: expected a new non-empty string")
         if a == b:
             raise ModelError(f"joint {name!r}: joins {a!r} to itself")
@@ -265,7 +265,9 @@ class GraphBuilder:
         Raises
         ------
         ModelError
-            As `spanning_tree` and `TreeBuilder.build`.
+            As `spanning_tree` and `TreeBuilder.build`; where the tree goes from b to a through a
+            planar joint whose travel has limits, springs, damping, friction or rotors, or through a
+            ball whose axes differ in these: they would act along axes of the other body.
 
         Examples
         --------
@@ -288,7 +290,8 @@ class GraphBuilder:
         edge = self._edges[name]
         forward = edge.bodies == (parent, child)
         near, far = (0, 1) if forward else (1, 0)
-        joint = edge.joint.renamed(name) if forward else edge.joint.reversed().renamed(name)
+        joint = edge.joint.renamed(name)
+        joint = joint if forward else joint.reversed()
         position, rotation = edge.positions[near], edge.rotations[near]
         turn, shift = edge.rotations[far].T, -edge.rotations[far].T @ edge.positions[far]
         if not shift.any() and np.array_equal(turn, np.eye(3)):

@@ -73,6 +73,11 @@ LINKS: dict[str, tuple[tuple[int, int, int], ...]] = {
     ),
 }
 
+_TURN_ROUND = (
+    "but the tree goes through this joint the other way round, where they are those of the other "
+    "body: exchange the two bodies, or choose another root"
+)
+
 # Fields with one number for each velocity.
 PER_VELOCITY = (
     "damping",
@@ -284,7 +289,14 @@ class Joint:
         -------
         Joint
             With the same name.
+
+        Raises
+        ------
+        ModelError
+            If its limits, springs, damping, friction or rotors act along axes that turn with the
+            body: those of a planar joint's travel, and of a ball if they are not all the same.
         """
+        self._check_values_stay()
         if self.kind == "universal":
             first, second = self._axes[0][:, 2], self._axes[1][:, 2]
             turned = replace(self, axis=tuple(-second), second_axis=tuple(-first))
@@ -292,6 +304,16 @@ class Joint:
                 object.__setattr__(turned, name, self.values(name)[::-1].copy())
             return turned
         return replace(self, axis=tuple(-_unit(self.axis)))
+
+    def _check_values_stay(self) -> None:
+        """Values of a planar joint's travel and of a ball mean the same from the other side."""
+        plain = Joint(self.kind)
+        for name in PER_VELOCITY:
+            values = self.values(name)
+            if self.kind == "planar" and not np.array_equal(values[:2], plain.values(name)[:2]):
+                raise self._error(name, f"acts along its parent's axes, {_TURN_ROUND}")
+            if self.kind == "ball" and (values != values[0]).any():
+                raise self._error(name, f"differs along its body's axes, {_TURN_ROUND}")
 
     def _link_axes(self) -> Array:
         axis = _unit(self.axis)

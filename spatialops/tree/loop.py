@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, Axis, AxisLike, Vec3, given, is_one_of
+from spatialops._arrays import Array, ArrayLike, Axis, AxisLike, Vec3, dimensions, given, is_one_of
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
 from spatialops.tree.joint import NAMED_AXES, NO_LENGTH, z_to
@@ -319,7 +319,9 @@ class Loop:
 
     def _checked_rate(self, value: ArrayLike) -> Array:
         rates = self._numbers(
-            "rate", np.broadcast_to(value, (1,)) if np.ndim(value) == 0 else value, self.n_rows
+            "rate",
+            np.broadcast_to(value, (1,)) if dimensions(value, "rate") == 0 else value,
+            self.n_rows,
         )
         if self.kind == "prismatic" and rates[2:].any():
             raise self._error(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, instance
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.tree.loop import CLOSURES, Loop
 from spatialops.tree.model import Model
@@ -48,7 +48,7 @@ class Loops:
     """
 
     def __init__(self, model: Model, loops: Sequence[Loop] = ()) -> None:
-        self.model = model
+        self.model = instance(model, Model, "model")
         self.items = _checked(loops)
         self.n_rows = sum(loop.n_rows for loop in self.items)
         self.ints: IntArray = np.zeros((len(self.items), layout.LOOP_INTS), dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, instance
 from spatialops._compile.fast_call import LONG
 from spatialops._html import html_of_text
 from spatialops.algebra.simd import aligned
@@ -480,6 +480,7 @@ class Model:
         >>> q.shape, bool((abs(q) <= np.pi).all())
         ((3,), True)
         """
+        instance(rng, np.random.Generator, "rng")
         q = self.neutral()
         for name, kind in zip(self.joint_names, self.joint_kinds, strict=True):
             at, at_v = self._slices[name]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import lazy_loader
 
+from spatialops._arrays import is_one_of, several
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD
 
@@ -89,7 +90,8 @@ def spanning_tree(
     >>> so.spanning_tree(triangle).cut_joints
     ('B',)
     """
-    edges, graph = [_edge(item) for item in edges], nx.MultiGraph()
+    given = several(edges, "edges", "(joint, body, body, rows)", ModelError)
+    edges, graph = [_edge(item) for item in given], nx.MultiGraph()
     graph.add_node(WORLD)
     for joint, a, b, rows in edges:
         graph.add_edge(a, b, key=joint, rows=rows)
@@ -143,12 +145,8 @@ def _check_overrides(
     graph: nx.MultiGraph, edges: list[Edge], root: str | None, cut: Sequence[str]
 ) -> None:
     names = {joint: rows for joint, _, _, rows in edges}
-    if isinstance(cut, str):
-        raise ModelError(
-            f"cut: expected a sequence of names of joints, got the single name {cut!r}"
-        )
-    for joint in cut:
-        if joint not in names:
+    for joint in several(cut, "cut", "names of joints", ModelError):
+        if not is_one_of(joint, names):
             raise ModelError(f"cut: there is no joint {joint!r}")
         if names[joint] is None:
             raise ModelError(

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from spatialops._files import checked_path
 from spatialops.errors import MissingLibraryError, RecordError
 from spatialops.view.replay import write_whole
 
@@ -80,7 +81,7 @@ def dressed(axes: Axes) -> None:
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a whole figure, or none of it; png, svg or pdf by its suffix."""
-    suffix = Path(path).suffix.lower()
+    suffix = checked_path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise RecordError(f"a figure ends in {', '.join(_FORMATS)}, not {suffix!r}")
     buffer = io.BytesIO()

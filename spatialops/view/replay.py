@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spatialops._files import save_bytes
+from spatialops._files import checked_path, save_bytes
 from spatialops.errors import AssetError, RecordError
 from spatialops.view.replay_shapes import (
     checked_fixture,
@@ -105,7 +105,7 @@ def write_replay(
     """
     if view not in _VIEWS:
         raise RecordError(f"view: expected one of {', '.join(_VIEWS)}, got {view!r}")
-    suffix = Path(path).suffix
+    suffix = checked_path(path).suffix
     if suffix.lower() not in _FORMATS:
         raise RecordError(f"a replay ends in {' or '.join(_FORMATS)}, not {suffix!r}")
     clock, centres, turns = _check_motion(times, positions, quaternions, len(shapes))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spatialops._arrays import scalar
+from spatialops._files import checked_path
 from spatialops.errors import ArgumentError, MissingLibraryError, RecordError
 from spatialops.view.figures import require_plots
 from spatialops.view.motion import motion
@@ -72,7 +73,7 @@ def record_video(
         If the file cannot be written, or does not end as a video does.
     """
     pace = scalar(rate, "rate", low=0.0, strict=True)
-    ending = Path(path).suffix.lower()
+    ending = checked_path(path).suffix.lower()
     if ending not in _WRITERS:
         raise RecordError(f"a video ends in {' or '.join(_WRITERS)}, not {ending!r}")
     layers: tuple[Layer, Layer] = ("both", "collision" if collision else "visual")

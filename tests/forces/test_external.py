@@ -128,3 +128,51 @@ def test_wrenches_that_are_none(external, message):
     scene = floating()
     with pytest.raises(ArgumentError, match=message):
         so.Simulator(scene).step(scene.state, external=external)
+
+
+def _lagging():
+    """A slider whose actuator follows its control with 0.2 s, and has no force."""
+    lag = so.Actuator(
+        name="lag", joints="rail", gain=(0, 0, 0), dynamics="filter", time_constant=0.2
+    )
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    rail = so.Joint("prismatic", axis="x", name="rail")
+    model = builder.add_body("bob", joint=rail, inertia=so.Inertia.sphere(0.1, mass=2.0)).build()
+    return so.Scene(model, actuators=[lag], ctrl=[1.0])
+
+
+def _told(time):
+    return 1.0 - np.exp(-time / 0.2)
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_fields_and_controllers_see_activations_as_they_are_then(options):
+    seen = []
+
+    def field(time, state):
+        seen.append((state.time, *state.activation))
+        return {}
+
+    def controller(time, state, contacts):
+        seen.append((time, *state.activation))
+        return [0.0]
+
+    simulator = so.Simulator(_lagging(), dt=0.01, **options)
+    simulator.run(duration=0.1, external=field, controller=controller)
+    times, activations = np.array(seen).T
+    assert len(seen) >= 20
+    assert np.allclose(activations, _told(times), atol=1e-12)
+
+
+def test_a_continuous_controller_sees_activations_between_the_steps():
+    seen = []
+
+    def controller(time, state, contacts):
+        seen.append((time, *state.activation))
+        return [-state.q[0]]
+
+    way = so.EventDriven(continuous=True)
+    so.Simulator(_lagging(), dt=0.05, time=way).run(duration=0.1, controller=controller)
+    times, activations = np.array(seen).T
+    assert len(set(times)) > 3
+    assert np.allclose(activations, _told(times), atol=1e-12)

@@ -226,3 +226,27 @@ def test_environments_begin_with_the_activations_of_the_state():
     seen, *_ = env.step(np.zeros(1))
     after, _ = simulator.step(state, ctrl=[0.0])
     assert np.array_equal(seen, np.r_[after.q, after.v])
+
+
+def test_moments_have_activations():
+    """Without them a filter's task is no Markov process."""
+    lag = so.Actuator(
+        name="lag",
+        joints="pin1",
+        gain=(3, 0, 0),
+        dynamics="filter",
+        time_constant=1,
+        ctrl_range=(-1, 1),
+    )
+    scene = so.Scene(so.models.pendulum(2).model, actuators=[lag])
+    task = Task(
+        simulator=so.Simulator(scene, dt=0.01),
+        reward=lambda moment: moment.activation[:, 0],
+        begin=lambda rng: so.State(np.zeros(2), np.zeros(2), 0.0, np.array([0.5])),
+        observe=lambda moment: moment.activation,
+    )
+    env = SceneEnv(task)
+    seen, _ = env.reset(seed=1)
+    _, reward, *_ = env.step(np.array([1.0]))
+    assert seen.tolist() == [0.5]
+    assert np.isclose(reward, 1.0 - 0.5 * np.exp(-0.01))

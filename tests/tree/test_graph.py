@@ -220,3 +220,20 @@ def test_joints_with_data_that_closures_lack_are_kept():
     assert graph.cut_joints == ("d",) or graph.cut_joints == ("a",)
     with pytest.raises(ModelError, match="no closure can stand for joint 'b'"):
         graph.build(cut=["b"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "name"),
+    [
+        ("planar", {"lower": (0.0, -np.inf, -np.inf)}, "lower"),
+        ("planar", {"damping": 0.3}, "damping"),
+        ("ball", {"dry_friction": (0.1, 0.2, 0.1)}, "dry_friction"),
+    ],
+)
+def test_values_along_axes_of_the_parent_are_not_turned_into_the_other_bodys(kind, values, name):
+    graph = so.GraphBuilder().add_body("a", so.Inertia.sphere(0.1, mass=1.0))
+    graph.add_joint("j", "a", "world", so.Joint(kind, **values))
+    with pytest.raises(ModelError, match=rf"^joint 'j' .*{name}: .*exchange the two bodies"):
+        graph.build()
+    graph = so.GraphBuilder().add_body("a", so.Inertia.sphere(0.1, mass=1.0))
+    assert graph.add_joint("j", "world", "a", so.Joint(kind, **values)).build()[0].nv == 3

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, array, scalar, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, array, instance, scalar, several
 from spatialops.algebra.rotation import rotation_matrix, to_quaternion
 from spatialops.control.estimation.invariant_error import exponential, moved, skew
 from spatialops.control.task_space.points import Points
@@ -148,6 +148,7 @@ class ContactAidedFilter:
         self.radius = scalar(radius, "radius", low=0.0)
         self.ground = None if ground is None else scalar(ground, "ground")
         self.gate = scalar(gate, "gate", low=0.0, strict=True)
+        instance(model, Model, "model")
         self._q = np.arange(model.nq)[model.q_slice(base)]
         self._v = np.arange(model.nv)[model.v_slice(base)]
         if len(self._q) != 7:
@@ -156,7 +157,7 @@ class ContactAidedFilter:
         self._joints_q = np.delete(np.arange(model.nq), self._q)
         self._joints_v = np.delete(np.arange(model.nv), self._v)
         where = Node(model.joint_names.index(base)) if imu is None else imu
-        self._points = Points(model, [*feet, where])
+        self._points = Points(model, [*several(feet, "feet", "nodes"), where])
         rest = self._points.rows(self._at_origin(), np.zeros(model.nv))
         if np.delete(rest.J[-1], self._v, axis=1).any():
             raise ArgumentError("imu: expected a node on the base")
@@ -197,6 +198,8 @@ class ContactAidedFilter:
         self._spin = self._turn.T @ spin
         self._held = np.zeros(self._count, dtype=np.bool_)
         n = _FEET + 3 * self._count
+        tilt = scalar(tilt, "tilt", low=0.0)
+        velocity, place = scalar(velocity, "velocity", low=0.0), scalar(place, "place", low=0.0)
         level = np.array([tilt, tilt, 1e-6])
         deviations = np.concatenate([level, np.full(3, velocity), np.full(n - 6, place)])
         size = np.concatenate([deviations, np.full(3, 0.01), np.full(3, 0.1)])
@@ -231,13 +234,14 @@ class ContactAidedFilter:
         Raises
         ------
         ArgumentError
-            For arrays of another shape.
+            For arrays of another shape, NaN or infinity, as of sensors before their first step; the
+            estimate stays what it was.
         """
         dt = scalar(dt, "dt", low=0.0, strict=True)
-        reading = vector(imu, 6, "imu")
-        joints = vector(q, len(self._joints_q), "q")
-        rates = vector(v, len(self._joints_v), "v")
-        touches = array(touching, (self._count,), "touching") > 0.0
+        reading = array(imu, (6,), "imu", finite=True)
+        joints = array(q, (len(self._joints_q),), "q", finite=True)
+        rates = array(v, (len(self._joints_v),), "v", finite=True)
+        touches = array(touching, (self._count,), "touching", finite=True) > 0.0
         h, J, spins = self._feet(joints, rates)
         spin = reading[3:] - self.gyroscope_bias
         mean = 0.5 * (spin + self._spin)

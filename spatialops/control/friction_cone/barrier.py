@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, instance
 from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution
 from spatialops.control.friction_cone.solve_kernel import (
     FAILED,
@@ -126,6 +126,7 @@ class Barrier:
         self, program: ForceProgram, start: Array | None, numbers: Array
     ) -> tuple[ForceSolution, Array | None]:
         """Solution and centre."""
+        instance(program, ForceProgram, "program")
         n, r = program.size, len(program.e)
         m, c = len(program.d), len(program.mu)
         found = Found(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, instance, scalar, several
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.assembly import Assembly, ForceGoals
 from spatialops.control.friction_cone.barrier import Barrier
@@ -113,19 +113,19 @@ class FrictionConeController(GrippingController):
         loops: LoopsLike = (),
         minimum_norm: bool = False,
     ) -> None:
-        if motors.actuation.model is not model:
+        if instance(motors, Motors, "motors").actuation.model is not model:
             raise ArgumentError("motors: are those of another model")
-        if not callable(tasks) and (
-            not tasks or not all(isinstance(item, Tracking) for item in tasks)
-        ):
-            raise ArgumentError("tasks: expected at least one Tracking")
+        if not callable(tasks):
+            tasks = several(tasks, "tasks", "trackings")
+            if not tasks or not all(isinstance(item, Tracking) for item in tasks):
+                raise ArgumentError("tasks: expected at least one Tracking")
         super().__init__(model, contacts)
         self.tasks = tasks
         self.motors = motors
         self.actuation = motors.actuation
         self.posture = posture
         self.force_goals = force_goals
-        self.solver: ForceSolver = solver or Barrier()
+        self.solver: ForceSolver = Barrier() if solver is None else solver
         self.trade_off = scalar(trade_off, "trade_off", low=0.0, strict=True)
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
         self.minimum_norm = minimum_norm
@@ -142,8 +142,30 @@ class FrictionConeController(GrippingController):
     def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
         self._gathered = gathered(self.model, tasks, self._gathered)
+        command = self._commanded(time, state, grip, None)
+        if self.model.dry_friction.any():
+            u = command.x[: command.assembly.p]
+            turned = self._equation.turned(state, command.at.accelerations(u))
+            if turned is not None:
+                command = self._commanded(time, state, grip, turned)
+        self._last = command
+        still = np.zeros(len(command.tau))
+        return Explanation(tau=command.tau, demanded=still, predicted=still, status=command.status)
+
+    def _commanded(
+        self, time: float, state: State, grip: HeldContacts, turned: Array | None
+    ) -> Command:
+        """The command against a load, and dry friction that is `turned`."""
+        assert self._gathered is not None
         at = control_state(
-            self.model, state, grip, self.motors, self._gathered, time, equation=self._equation
+            self.model,
+            state,
+            grip,
+            self.motors,
+            self._gathered,
+            time,
+            equation=self._equation,
+            turned=turned,
         )
         goals = None if self.force_goals is None else self.force_goals(time)
         assembly = Assembly(at, self._posture(at, state), goals, self._rooms)
@@ -155,9 +177,7 @@ class FrictionConeController(GrippingController):
         else:
             x, status, program, solution, refused = self._choose(assembly)
         tau = self.actuation.spread(x[: assembly.p])
-        self._last = Command(at, assembly, x, tau, status, program, solution, refused)
-        still = np.zeros(len(tau))
-        return Explanation(tau=tau, demanded=still, predicted=still, status=status)
+        return Command(at, assembly, x, tau, status, program, solution, refused)
 
     def _posture(self, at: ControlState, state: State) -> Array | None:
         if self.posture is not None:

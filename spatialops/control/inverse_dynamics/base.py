@@ -13,7 +13,17 @@ from typing import NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, all_finite, largest, scalar, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    all_finite,
+    instance,
+    is_one_of,
+    largest,
+    scalar,
+    vector,
+)
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law
 from spatialops.control.actuation import Actuation
@@ -45,6 +55,8 @@ _BRAKE = 0.05  # s in which a command without an answer brings the joints to res
 _CHOICES = {"solver": io.SOLVER, "nearest": io.NEAREST, "least-torque": io.LEAST_TORQUE}
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _LAND = "contacts land: passively"
+# The law answers otherwise than was counted on.
+_OTHERWISE = (LET_GO, FEWER)
 # Beginnings of notes: forces that come are not those counted on.
 UNSETTLED = (LIMITS_BIND, _LAND, TURN, OTHERS, LET_GO, FEWER)
 
@@ -135,7 +147,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         others: Callable[[float, State], ArrayLike] | None = None,
         reserve: float = 0.3,
     ) -> None:
-        if choice not in get_args(Choice):
+        if not is_one_of(choice, get_args(Choice)):
             known = ", ".join(get_args(Choice))
             raise ArgumentError(f"choice: expected one of {known}, got {choice!r}")
         if not callable(demand):
@@ -205,6 +217,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
 
     def _answer(self, time: float, state: State) -> Explanation:
         """The command for the demand, or one that brakes joints against predicted forces."""
+        instance(state, State, "state")
         notes: tuple[str, ...] = ("the demand is not finite",)
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
@@ -247,7 +260,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._is_cut = binds = outcome.binds  # not what it was computed for: `explain`
         slack = missed + found.miss
         met = slack <= _CHANGED * max(1.0, outcome.largest)
-        if status == "solved" and (binds or not (met and found.status == "solved")):
+        kept = met and found.status == "solved" and LET_GO not in found.notes
+        if status == "solved" and (binds or not kept):
             status = "nearest"
         notes = (*notes, *found.notes)
         notes += (LIMITS_BIND,) if binds else ()
@@ -280,7 +294,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
     def explain(self) -> Explanation:
         """Why the last command was what it was; where limits cut it, what is left of it.
 
-        Whether the law prefers another answer than the forces counted on is found here too.
+        Whether the law prefers another answer than the forces counted on is found here too, and
+        what comes of the command then: it is "nearest" where that is not what was demanded.
 
         Returns
         -------
@@ -294,22 +309,27 @@ class ContactInverseDynamics(LawRounds, SafeController):
         """
         found = super().explain()
         if found is not self._told and found.status != "damped":
-            found = self._what_limits_leave(found) if self._is_cut else self._with_others(found)
+            found = self._with_others(found)
+            if self._is_cut or any(note in _OTHERWISE for note in found.notes):
+                found = self._what_comes(found)
             self._told = self._explanation = found
         return found
 
-    def _what_limits_leave(self, found: Explanation) -> Explanation:
-        """What a command that limits cut does, by the law."""
+    def _what_comes(self, found: Explanation) -> Explanation:
+        """What a command does, by the law, that limits cut or that counts on other forces."""
         rows = self.actuation.rows
         try:
             predicted = self.replay().accelerations
             if not np.isfinite(predicted).all():
                 raise ArgumentError("it is not finite")
         except UNANSWERED as error:
-            note = f"predicted is what limits cut; of what they leave nothing is known: {error}"
+            note = f"predicted is what was counted on; of what comes nothing is known: {error}"
             return replace(found, notes=(*found.notes, note))
-        missed = np.abs(predicted[rows] - found.demanded[rows]).max(initial=0.0)
-        return replace(found, predicted=predicted, slack=float(missed) + self._missed)
+        wanted = found.demanded[rows]
+        slack = float(np.abs(predicted[rows] - wanted).max(initial=0.0)) + self._missed
+        met = slack <= _CHANGED * max(1.0, largest(wanted))
+        status = "nearest" if found.status == "solved" and not met else found.status
+        return replace(found, predicted=predicted, slack=slack, status=status)
 
     def _with_others(self, found: Explanation) -> Explanation:
         """A note where the law prefers another answer to the command than the one counted on."""
@@ -362,6 +382,11 @@ class ContactInverseDynamics(LawRounds, SafeController):
         """Links (nv + 1,) of `standing`; the last is the world, link -1."""
         if self.standing is None:
             return None
-        stands = np.zeros(self.model.nv + 1, dtype=np.bool_)
-        stands[np.asarray(self.standing(time))] = True
+        nv, given = self.model.nv, np.asarray(self.standing(time))
+        stands = np.zeros(nv + 1, dtype=np.bool_)
+        if not given.size:
+            return stands
+        if given.dtype.kind not in "iu" or given.min() < -1 or given.max() >= nv:
+            raise ArgumentError(f"standing: expected links from -1 to {nv - 1}, got {given}")
+        stands[given] = True
         return stands

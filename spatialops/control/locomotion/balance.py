@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops._arrays import Array, ArrayLike, array, instance, scalar
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.tree.free_frames import FreeFrame
@@ -74,6 +74,7 @@ class Balance:
         base: str = "base",
     ) -> None:
         self.legs, self.standing = legs, standing
+        instance(legs, Legs, "legs")
         self.rest = array(rest, (len(legs.nodes), 3), "rest")
         self.frequency = scalar(frequency, "frequency", low=0.0, strict=True)
         self.damping = scalar(damping, "damping", low=0.0)
@@ -129,4 +130,5 @@ class Balance:
 
     def _turn(self, state: State) -> Array:
         """Attitude of the base in the world."""
+        instance(state, State, "state")
         return self._home.rotation @ rotation_matrix(state.q[self._q][3:])

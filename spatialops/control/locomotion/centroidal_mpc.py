@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar, vector, whole
+from spatialops._arrays import Array, ArrayLike, array, instance, scalar, vector, whole
 from spatialops._compile.held import Held
 from spatialops.control.locomotion.centroidal_kernels import plan_ahead
 from spatialops.control.locomotion.centroidal_tables import (
@@ -174,6 +174,7 @@ class CentroidalMPC:
             For a horizon of another length, and a program that has no answer.
         """
         n = self.steps
+        instance(wanted, Horizon, "wanted")
         if wanted.holds.shape[0] != n:
             raise ArgumentError(f"wanted: expected {n} steps, got {len(wanted.holds)}")
         holds = np.ascontiguousarray(wanted.holds, dtype=np.int64)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from spatialops._arrays import Array, array, scalar
+from spatialops._arrays import Array, array, instance, scalar, several
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
@@ -72,7 +72,11 @@ class ContactSchedule:
         full: float | None = None,
         period: float | None = None,
     ) -> None:
-        self.model, self.contacts = model, tuple(contacts)
+        self.model = instance(model, Model, "model")
+        given = several(contacts, "contacts", "HeldContact")
+        self.contacts = tuple(instance(one, HeldContact, "contacts") for one in given)
+        if not isinstance(intervals, Mapping):
+            raise ArgumentError(f"intervals: expected a mapping by names, got {intervals!r}")
         self.ramp = scalar(ramp, "ramp", low=0.0)
         weight = model.mass * float(np.linalg.norm(model.gravity))
         self.full = scalar(weight if full is None else full, "full", low=0.0, strict=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar, whole
+from spatialops._arrays import Array, ArrayLike, array, instance, scalar, several, whole
 from spatialops.control.locomotion.contact_schedule import ContactSchedule
 from spatialops.control.locomotion.pendulum_path import PendulumPath
 from spatialops.control.projected.held_contact import HeldContact
@@ -96,11 +96,12 @@ class Footsteps:
         height: float = 0.05,
         ramp: float = 0.1,
     ) -> None:
-        self.feet = tuple(feet)
-        self.steps = tuple(steps)
+        self.feet = several(feet, "feet", "nodes")
+        each = several(steps, "steps", "footsteps")
+        self.steps = tuple(instance(step, Footstep, "steps") for step in each)
         self.places = array(places, (len(self.feet), 3), "places", finite=True)
         self.height = scalar(height, "height", low=0.0)
-        self._gravity = float(np.linalg.norm(model.gravity))
+        self._gravity = float(np.linalg.norm(instance(model, Model, "model").gravity))
         self._own = [self._of(foot) for foot in range(len(self.feet))]
         spans = {
             contact.name: _stances(own) for contact, own in zip(self.feet, self._own, strict=True)

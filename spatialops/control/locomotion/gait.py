@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray
+from spatialops._arrays import Array, BoolArray, scalar
 from spatialops.errors import ArgumentError
 
 
@@ -45,10 +45,10 @@ class Gait:
     step_height: float = 0.015
 
     def __post_init__(self) -> None:
-        if not (self.period > 0.0 and 0.0 < self.duty < 1.0 and self.step_height >= 0.0):
-            raise ArgumentError(
-                f"gait: expected period > 0, duty in (0, 1) and step_height >= 0, got {self}"
-            )
+        scalar(self.period, "period", low=0.0, strict=True)
+        if not 0.0 < scalar(self.duty, "duty") < 1.0:
+            raise ArgumentError(f"duty: expected a number between 0 and 1, got {self.duty:g}")
+        scalar(self.step_height, "step_height", low=0.0)
 
     def phases(self, time: float) -> Array:
         """Time since each foot's last touchdown.
@@ -63,7 +63,7 @@ class Gait:
         (feet,) array
             As a part of the period, in [0, 1).
         """
-        return np.asarray((time / self.period - self.landings) % 1.0)
+        return np.asarray((scalar(time, "time") / self.period - self.landings) % 1.0)
 
     @cached_property
     def landings(self) -> Array:

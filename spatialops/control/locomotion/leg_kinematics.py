@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, several
 from spatialops._compile.held import Held
 from spatialops.control.locomotion.leg_kernels import (
     LegTables,
@@ -78,9 +78,12 @@ class Legs:
         base: str = "base",
         soles: bool = False,
     ) -> None:
-        self.model = model
+        self.model = instance(model, Model, "model")
         self.soles = soles
-        self.nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in feet]
+        named = several(feet, "feet", "bodies or nodes, one for each leg")
+        if not named:
+            raise ArgumentError("feet: expected at least one")
+        self.nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in named]
         self.links: IntArray = np.asarray(model.resolve(self.nodes).links)
         joints = self._own_joints(base)
         counts = [len(row) for row in joints]

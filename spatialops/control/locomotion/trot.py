@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array, instance, scalar
 from spatialops._compile.held import Held
 from spatialops.control.joint_tracking import Reference
 from spatialops.control.locomotion.gait import Gait
@@ -85,13 +85,15 @@ class Trot:
     ) -> None:
         self.legs = legs
         self.command = command
-        self.dt = dt
+        self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.gait = Gait() if gait is None else gait
-        if len(self.gait.touchdown) != len(legs.nodes):
+        instance(legs, Legs, "legs")
+        if len(instance(self.gait, Gait, "gait").touchdown) != len(legs.nodes):
             raise ArgumentError(
                 f"gait: expected a phase for each of {len(legs.nodes)} feet, "
                 f"got {len(self.gait.touchdown)}"
             )
+        change = scalar(change, "change", low=0.0)
         self._walk = _begun(legs, stance, np.array([change, change, _TURNS * change]))
         self._held = Held(self._walk)
         self.missed = 0.0

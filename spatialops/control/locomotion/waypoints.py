@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, instance, scalar
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.tree.state import State
 
@@ -61,9 +61,9 @@ class Waypoints:
         base: slice | None = None,
     ) -> None:
         self.points = array(points, (None, 2), "points", finite=True)
-        self.speed = speed
-        self.turn = turn
-        self.reach = reach
+        self.speed = scalar(speed, "speed", low=0.0)
+        self.turn = scalar(turn, "turn", low=0.0)
+        self.reach = scalar(reach, "reach", low=0.0)
         self.reached = 0
         self._base = slice(0, 7) if base is None else base
 
@@ -82,7 +82,7 @@ class Waypoints:
         (3,) array
             (forward, sideways, turning) in the base's heading frame, m/s and rad/s.
         """
-        pose = state.q[self._base]
+        pose = instance(state, State, "state").q[self._base]
         ahead = rotation_matrix(pose[3:])[:, 0]
         heading = math.atan2(ahead[1], ahead[0])
         away = self.points[self.reached % len(self.points)] - pose[:2]

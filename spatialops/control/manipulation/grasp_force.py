@@ -52,6 +52,10 @@ class Squeeze:
     force: float
     rate: float = 100.0
 
+    def __post_init__(self) -> None:
+        scalar(self.force, "force", low=0.0)
+        scalar(self.rate, "rate", low=0.0, strict=True)
+
 
 Grip = Open | Squeeze
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from spatialops._arrays import scalar
+from spatialops._arrays import scalar, several
 from spatialops.control.manipulation.grasp_force import Grip
 from spatialops.control.trajectory import Bounds, Pose
 from spatialops.errors import ArgumentError
@@ -169,7 +169,7 @@ class Script(Generic[S]):
     """
 
     def __init__(self, phases: Sequence[Phase[S]]) -> None:
-        self.phases = tuple(phases)
+        self.phases = several(phases, "phases", "Phase objects")
         if not self.phases:
             raise ArgumentError("phases: a script must have at least one")
         self.passed: list[Passed] = []

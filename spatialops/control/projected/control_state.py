@@ -191,6 +191,7 @@ def control_state(
     time: float,
     *,
     equation: MotionEquation | None = None,
+    turned: Array | None = None,
 ) -> ControlState:
     """Constrained dynamics and tasks at a state.
 
@@ -212,6 +213,8 @@ def control_state(
         At which paths are asked, s.
     equation : MotionEquation, optional
         Of the mechanism; default: of one without closed loops.
+    turned : (nv,) array, optional
+        What the load has more, by `MotionEquation.turned`.
 
     Returns
     -------
@@ -219,6 +222,8 @@ def control_state(
         Everything that controllers ask for at this state.
     """
     terms = (MotionEquation(model) if equation is None else equation).at(state, held)
+    if turned is not None:
+        terms = terms._replace(load=terms.load + turned)
     task = tasks.rows(time, state)
     mechanism = Mechanism(*terms, task.J, task.wanted - task.drift)
     rows = motors.actuation.rows

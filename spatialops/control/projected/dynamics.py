@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops._arrays import Array, ArrayLike, array, scalar, vector
 from spatialops.algebra.column_reflections import whole_eights
 from spatialops.control.projected.control_kernel import half_kernel
 from spatialops.control.projected.projection_kernel import (
@@ -269,6 +269,7 @@ class ProjectedDynamics:
         (n,) array
             Accelerations that the constraints admit.
         """
+        tau = vector(tau, len(self.load), "tau")
         result: Array = self.inverse @ (tau - self.load) + self.outside
         return result
 
@@ -285,6 +286,7 @@ class ProjectedDynamics:
         (n,) array
             A^T lambda.
         """
+        tau = vector(tau, len(self.load), "tau")
         result: Array = -self.oblique @ (tau - self.load)
         return result
 

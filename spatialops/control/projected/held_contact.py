@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops._arrays import Array, ArrayLike, array, given, scalar
 from spatialops.algebra.vectors import cross
 from spatialops.errors import ArgumentError
 from spatialops.tree.node import Node
@@ -90,9 +90,12 @@ class HeldContact:
         scalar(self.least, "least", low=0.0)
         scalar(self.radius, "radius", low=0.0)
         scalar(self.torsion, "torsion", low=0.0)
-        if not self.most > self.least:
+        node, most = given(self.node), given(self.most)
+        if not isinstance(node, tuple):
+            raise ArgumentError(f"node: expected a Node, got {type(node).__name__}")
+        if not isinstance(most, (float, int)) or not most > self.least:
             raise ArgumentError(
-                f"most: expected more than least = {self.least:g} N, got {self.most:g}"
+                f"most: expected more than least = {self.least:g} N, got {self.most!r}"
             )
         if self.half_lengths is not None:
             lengths = array(self.half_lengths, (2,), "half_lengths", finite=True)

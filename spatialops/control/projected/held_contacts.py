@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, several
 from spatialops.control.projected.held_contact import HeldContact, crossed
 from spatialops.control.projected.mapped_rows import NodeMaps, rows_of_maps
 from spatialops.control.projected.point_rows import rows_of_points
@@ -59,7 +59,9 @@ class HeldContacts:
     """
 
     def __init__(self, model: Model, contacts: Sequence[HeldContact]) -> None:
-        self.model, self._contacts = model, tuple(contacts)
+        self.model = instance(model, Model, "model")
+        given = several(contacts, "contacts", "HeldContact")
+        self._contacts = tuple(instance(one, HeldContact, "contacts") for one in given)
         self._most = np.array([contact.most for contact in self._contacts])
         self._kept: dict[bytes, _Limits] = {}  # by which contacts have a largest force
         self.mu = np.array([contact.friction for contact in self.gripping])

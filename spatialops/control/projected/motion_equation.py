@@ -16,9 +16,11 @@ from spatialops.dynamics.composite_body import composite_body_kernel
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
 from spatialops.dynamics.newton_euler_lanes import newton_euler_kernel
-from spatialops.forces.passive import borne_weight
+from spatialops.forces.passive import borne_weight, dry_friction
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
+
+_SAME = 1e-6  # share of dry friction: less is no change
 
 
 class _Mechanism(NamedTuple):
@@ -43,7 +45,7 @@ class MotionTerms(NamedTuple):
     M : (n, n) array
         Mass matrix.
     load : (n,) array
-        bias(q, v) less passive forces and less the friction of contacts that slide, N m or N.
+        bias(q, v) less passive forces, friction of joints and of contacts that slide, N m or N.
     A : (m, n) array
         Rows of contacts, then of closures.
     drift : (m,) array
@@ -112,6 +114,8 @@ class MotionEquation:
             raise not_finite(q=q, v=v)
         if model.borne:
             load -= borne_weight(model, q)
+        if model.dry_friction.any():
+            load -= dry_friction(model, v)
         if grip.sliding:
             load -= grip.sliding_friction(q)
         A, drift = grip.rows(q, v)
@@ -119,6 +123,25 @@ class MotionEquation:
             G, turning = self._closures.rows(state)
             A, drift = np.vstack([A, G]), np.concatenate([drift, turning])
         return MotionTerms(M, load, A, drift)
+
+    def turned(self, state: State, a: Array) -> Array | None:
+        """What the load (nv,) has more where accelerations move joints that rest, or turn them.
+
+        Parameters
+        ----------
+        state : State
+            Configuration and velocity, at which `at` has found the load.
+        a : (nv,) array
+            Accelerations under the command that was made for it.
+
+        Returns
+        -------
+        (nv,) array or None
+            Dry friction against what begins less that against what goes on; None: no change.
+        """
+        model = self.model
+        more = dry_friction(model, state.v) - dry_friction(model, state.v, a)
+        return more if (np.abs(more) > _SAME * model.dry_friction).any() else None
 
 
 @held

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spatialops._arrays import instance
+from spatialops.control.task_space.axes import checked_axes
 from spatialops.control.task_space.tasks import Motion
 from spatialops.derivatives.momentum import centroidal_momentum_derivatives
 from spatialops.dynamics.energy import center_of_mass
@@ -25,6 +27,11 @@ class CenterOfMassTask:
     axes : tuple of int, default (0, 1, 2)
         World axes along which it is to move.
 
+    Raises
+    ------
+    ArgumentError
+        For axes that are none, or named twice.
+
     Examples
     --------
     >>> import spatialops as so
@@ -36,6 +43,9 @@ class CenterOfMassTask:
     """
 
     axes: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", checked_axes(self.axes, 3))
 
     @property
     def size(self) -> int:
@@ -57,6 +67,7 @@ class CenterOfMassTask:
         Motion
             x (l,) in m; J (l, nv); drift Jdot v in m/s^2.
         """
+        instance(state, State, "state")
         found = center_of_mass_motion(model, state.q, state.v)
         if self.axes == _ALL:
             return Motion(*found)
@@ -77,6 +88,11 @@ class CentroidalMomentumTask:
     axes : tuple of int, default (0, 1, 2)
         Components: 0 to 2 angular, 3 to 5 linear, world axes.
 
+    Raises
+    ------
+    ArgumentError
+        For axes that are none, or named twice.
+
     References
     ----------
     D. E. Orin, A. Goswami, S.-H. Lee, Autonomous Robots 35 (2013).
@@ -92,6 +108,9 @@ class CentroidalMomentumTask:
     """
 
     axes: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", checked_axes(self.axes, 6))
 
     @property
     def size(self) -> int:
@@ -114,6 +133,7 @@ class CentroidalMomentumTask:
             x (l,) in kg m; J (l, nv) in kg m^2 and kg; drift Jdot v in N m and N.
         """
         axes = np.array(self.axes, dtype=np.int64)
+        instance(state, State, "state")
         momentum = centroidal_momentum_derivatives(model, state.q, state.v)
         x = np.zeros(6)
         x[3:] = model.mass * center_of_mass(model, state.q)

@@ -20,7 +20,7 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
-from spatialops.forces.passive import passive_forces
+from spatialops.forces.passive import dry_friction, passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
@@ -33,6 +33,7 @@ class _Command(NamedTuple):
     state: State
     task: Motion
     goal: Array
+    passive: Array  # forces that joints exert without motors
 
 
 class OperationalSpaceController(SafeController):
@@ -119,14 +120,13 @@ class OperationalSpaceController(SafeController):
         M = mass_matrix(self.model, q)
         rest = -self.damping * (M @ v)
         back = inverse @ (task.J @ np.linalg.solve(M, rest))  # Jbar^T tau_0
-        tau = (
-            task.J.T @ (inverse @ (goal - task.drift) - back)
-            + rest
-            + bias(self.model, q, v)
-            - passive_forces(self.model, q, v)
-        )
+        moving = task.J.T @ (inverse @ (goal - task.drift) - back) + rest
+        passive = passive_forces(self.model, q, v)
+        if self.model.dry_friction.any():
+            passive += dry_friction(self.model, v, np.linalg.solve(M, moving))
+        tau = moving + bias(self.model, q, v) - passive
         cut = self.actuation.clipped(tau)
-        self._last = _Command(state, task, goal)
+        self._last = _Command(state, task, goal, passive)
         lost = len(goal) - int(kept.sum())
         notes: tuple[str, ...] = (
             (f"{lost} task directions are singular and were left out",) if lost else ()
@@ -173,8 +173,7 @@ class OperationalSpaceController(SafeController):
         found = super().explain()
         if self._last is None or found.status in SAFE:
             return found
-        state, task, goal = self._last
-        passive = passive_forces(self.model, state.q, state.v)
+        state, task, goal, passive = self._last
         predicted = forward_dynamics(self.model, state.q, state.v, found.tau + passive)
         missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=_RANK)[0]
         return replace(

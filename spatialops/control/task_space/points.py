@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, IntArray, not_finite, vector
+from spatialops._arrays import Array, IntArray, instance, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.dynamics.nodes import node_jacobian_kernel, node_motion_kernel, node_points
 from spatialops.tree.model import Model
@@ -49,7 +49,7 @@ class Points:
     """
 
     def __init__(self, model: Model, nodes: Sequence[Node]) -> None:
-        self.model = model
+        self.model = instance(model, Model, "model")
         self.links, self.offsets = model.resolve(nodes)
         alone = len(self.links) == 1 and self.links[0] >= 0
         # A slice is quicker than an index that is an array.

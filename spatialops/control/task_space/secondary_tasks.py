@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, instance, not_finite, scalar, vector
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import is_finite
 from spatialops.control.task_space.tasks import Task
@@ -47,6 +47,10 @@ class Rest:
     stiffness: float = 25.0
     damping: float = 10.0
 
+    def __post_init__(self) -> None:
+        scalar(self.stiffness, "stiffness", low=0.0)
+        scalar(self.damping, "damping", low=0.0)
+
     def __call__(self, model: Model, state: State) -> Array:
         """Wanted accelerations.
 
@@ -62,6 +66,8 @@ class Rest:
         (nv,) array
             rad/s^2 or m/s^2.
         """
+        instance(model, Model, "model")
+        instance(state, State, "state")
         q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
         goal = vector(self.q, model.nq, "q")
         pull = np.empty(model.nv)

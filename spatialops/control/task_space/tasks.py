@@ -8,10 +8,11 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, instance, several
 from spatialops._compile.jit import kernel
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.algebra.vectors import dot, rotate, vec3
+from spatialops.control.task_space.axes import checked_axes
 from spatialops.control.task_space.points import Points
 from spatialops.control.task_space.rotation_coordinates import (
     Path,
@@ -69,6 +70,11 @@ class PointTask:
     axes : tuple of int, default (0, 1, 2)
         World axes along which it is to move.
 
+    Raises
+    ------
+    ArgumentError
+        For axes that are none, or named twice.
+
     Examples
     --------
     >>> import spatialops as so
@@ -81,6 +87,9 @@ class PointTask:
 
     node: Node
     axes: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", checked_axes(self.axes, 3))
 
     @property
     def size(self) -> int:
@@ -102,6 +111,7 @@ class PointTask:
         Motion
             x in m; J (l, nv); drift Jdot v in m/s^2.
         """
+        instance(state, State, "state")
         found = points_of(self, model, self.node).rows(state.q, state.v)
         if self.axes == _ALL:
             return Motion(found.points[0], found.J[0, 3:], found.drift[0, 3:])
@@ -182,6 +192,7 @@ class PoseTask:
         Motion
             x (6,) in rad and m; J (6, nv); drift Jdot v.
         """
+        instance(state, State, "state")
         points = points_of(self, model, self.node)
         found = points.rows(state.q, state.v)
         x, J = np.empty(6), found.J[0]
@@ -281,6 +292,9 @@ class JointTask:
 
     joints: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", several(self.joints, "joints", "names"))
+
     @property
     def size(self) -> int:
         """Number of coordinates."""
@@ -307,6 +321,7 @@ class JointTask:
             For a joint with more than one coordinate.
         """
         kept = self._looked_up(model)
+        instance(state, State, "state")
         return Motion(state.q[kept.places], kept.J.copy(), np.zeros(self.size))
 
     def places(self, model: Model) -> IntArray:
@@ -339,6 +354,7 @@ class JointTask:
 
     def _joints(self, model: Model) -> _Joints:
         """Coordinates and rows, looked up once and kept."""
+        instance(model, Model, "model")
         at = [(model.q_slice(name), model.v_slice(name)) for name in self.joints]
         for name, (q, _) in zip(self.joints, at, strict=True):
             if q.stop - q.start != 1:

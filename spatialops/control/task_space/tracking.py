@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops._arrays import Array, ArrayLike, array, dimensions, scalar
 from spatialops._compile.jit import kernel
 from spatialops.control.task_space.attitude_task import AttitudeTask
 from spatialops.control.task_space.tasks import Motion, PoseTask, Task
@@ -69,6 +69,8 @@ class Tracking:
         name: str = "",
     ) -> None:
         self.task = task
+        if not hasattr(task, "motion"):  # tasks may be classes of one's own
+            raise ArgumentError(f"task: expected a Task, got {type(task).__name__}")
         self.path: Path = path if callable(path) else _Fixed.at(path, task.size)
         wanted = _gain(stiffness, task.size, "stiffness")
         damping = 2.0 * _root(wanted) if damping is None else damping
@@ -165,7 +167,8 @@ class _Fixed:
 
 def _gain(value: ArrayLike, size: int, name: str) -> Array:
     """Gains as a matrix."""
-    given = np.array(value, dtype=np.float64)
+    shape = {0: (), 1: (None,)}.get(dimensions(value, name), (None, None))
+    given = array(value, shape, name)
     row = given.shape in ((), (1,), (size,))
     matrix = np.eye(size) * given if row else given
     if matrix.shape != (size, size) or not np.isfinite(matrix).all():

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, scalar
+from spatialops._arrays import Array, IntArray, instance, scalar, several
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import cross, dot, minus, plus, scaled, vec3
 from spatialops.control.task_space.points import Points
@@ -80,7 +80,7 @@ class Clearance:
         self.horizon = scalar(horizon, "horizon", low=0.0, strict=True)
         self.braking = scalar(braking, "braking", low=0.0, strict=True)
         self.scene = scene
-        self.pairs = tuple(pairs)
+        self.pairs = several(pairs, "pairs", "pairs of bodies")
         self._distances = PairDistances(scene, self.pairs)
         self._distances(scene.state.q)  # refuses pairs of fixed surfaces
         bodies = list(dict.fromkeys(geom.body for geom in scene.geoms if geom.body != "world"))
@@ -104,7 +104,7 @@ class Clearance:
         AccelerationLimits
             A row a pair, m/s^2.
         """
-        found = self._distances(state.q)
+        found = self._distances(instance(state, State, "state").q)
         rows = self._points.rows(state.q, state.v)
         count = len(self.pairs)
         J, low = np.empty((count, self.scene.model.nv)), np.empty(count)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, all_finite, scalar, whole
+from spatialops._arrays import Array, IntArray, all_finite, instance, scalar, several, whole
 from spatialops._compile.held import Held
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.controller import Posture
@@ -149,7 +149,7 @@ class WholeBodyController(GrippingController):
         clearance: Clearance | None = None,
         loops: LoopsLike = (),
     ) -> None:
-        if motors.actuation.model is not model:
+        if instance(motors, Motors, "motors").actuation.model is not model:
             raise ArgumentError("motors: are those of another model")
         super().__init__(model, contacts)
         self.levels = _levels(tasks)
@@ -160,10 +160,14 @@ class WholeBodyController(GrippingController):
         self.damping = scalar(damping, "damping", low=0.0)
         self.posture = posture
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
-        if not (bounds is None or bounds == "model" or isinstance(bounds, JointBounds)):
+        by_model = isinstance(bounds, str) and bounds == "model"
+        if not (bounds is None or by_model or isinstance(bounds, JointBounds)):
             raise ArgumentError(f"bounds: expected JointBounds, 'model' or None, got {bounds!r}")
-        self.bounds = JointBounds() if bounds == "model" else bounds
-        if clearance is not None and clearance.scene.model is not model:
+        self.bounds = bounds if isinstance(bounds, JointBounds) or bounds is None else JointBounds()
+        apart = (
+            clearance is None or instance(clearance, Clearance, "clearance").scene.model is model
+        )
+        if not apart:
             raise ArgumentError("clearance: is that of another model")
         self.clearance = clearance
         self._ordered: _Ordered | None = None
@@ -205,13 +209,14 @@ class WholeBodyController(GrippingController):
             For what is not finite.
         """
         self._last = None
-        order = self._order
         given = self._given(time, state, grip, goals)
         room = self._room_for(given)
-        x, u = np.empty(room.sizes.n), np.empty(len(self.actuation))
-        weight = 0.0 if self.posture is None else self.posture_weight
-        own = order.levels.address, given, self.sides, weight, room.sizes
-        status = whole_body_kernel(*own, x, u, room.floats, room.ints)
+        status, x, u = self._solved(given, room)
+        dry = self.model.dry_friction.any() and all_finite(x)
+        turned = self._equation.turned(state, x[: self.model.nv]) if dry else None
+        if turned is not None:
+            given = given._replace(load=given.load + turned)
+            status, x, u = self._solved(given, room)
         if status == NO_POINT or not all_finite(x):
             return self._carried(state)
         self._last = _Command(x, u, room, given, grip)
@@ -222,6 +227,14 @@ class WholeBodyController(GrippingController):
             status="solved" if status == MET else "nearest",
             notes=(_GIVES_WAY,) if room.ints[GAVE_WAY] else (),
         )
+
+    def _solved(self, given: Given, room: _Room) -> tuple[int, Array, Array]:
+        """Status, unknowns and motor forces."""
+        x, u = np.empty(room.sizes.n), np.empty(len(self.actuation))
+        weight = 0.0 if self.posture is None else self.posture_weight
+        own = room.order.levels.address, given, self.sides, weight, room.sizes
+        status = whole_body_kernel(*own, x, u, room.floats, room.ints)
+        return status, x, u
 
     def _given(self, time: float, state: State, grip: HeldContacts, goals: Array | None) -> Given:
         """What the kernel takes."""
@@ -367,11 +380,10 @@ def _levels(
     tasks: Sequence[Tracking] | Sequence[Sequence[Tracking]],
 ) -> tuple[tuple[Tracking, ...], ...]:
     """Levels of tasks; tasks by themselves are one level."""
-    if all(isinstance(item, Tracking) for item in tasks):
-        return (tuple(item for item in tasks if isinstance(item, Tracking)),)
-    result = []
-    for level in tasks:
-        if isinstance(level, Tracking) or not all(isinstance(item, Tracking) for item in level):
-            raise ArgumentError("tasks: expected tasks, or levels of tasks, and not both")
-        result.append(tuple(level))
-    return tuple(result)
+    given = several(tasks, "tasks", "trackings, or of levels of them")
+    if all(isinstance(item, Tracking) for item in given):
+        return (tuple(item for item in given if isinstance(item, Tracking)),)
+    if any(isinstance(level, Tracking) for level in given):
+        raise ArgumentError("tasks: expected tasks, or levels of tasks, and not both")
+    levels = (several(cast("Sequence[Tracking]", level), "tasks", "tasks") for level in given)
+    return tuple(tuple(instance(item, Tracking, "tasks") for item in level) for level in levels)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, scalar, vector
+from spatialops._arrays import Array, IntArray, instance, scalar, vector
 from spatialops._compile.jit import kernel
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -106,7 +106,8 @@ class JointBounds:
         (2, nv) array
             Low ones, then high ones; infinite where there is none.
         """
-        found = np.empty((2, model.nv))
+        instance(state, State, "state")
+        found = np.empty((2, instance(model, Model, "model").nv))
         q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
         limits = model.lower, model.upper, model.velocity_limit
         own = np.array([self.horizon, self.braking, self.margin])

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, scalar, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    all_finite,
+    instance,
+    not_finite,
+    scalar,
+    several,
+    vector,
+)
 from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
@@ -126,15 +135,16 @@ class MpcTrotController(SafeController):
         self.model = model
         self.command = command
         self.gait = Gait() if gait is None else gait
-        self.actuation = motors.actuation
+        self.actuation = instance(motors, Motors, "motors").actuation
         self.rule = StepRule() if rule is None else rule
         friction = scalar(friction, "friction", low=0.0, strict=True)
-        period = self.gait.period
+        period = instance(self.gait, Gait, "gait").period
         self.mpc = CentroidalMPC(dt=period / 12, friction=friction) if mpc is None else mpc
         if not FreeFrame.of(model, base).is_home():
             raise ArgumentError(f"base: the joint {base!r} must stand at the world's origin")
         self._q, self._v = model.q_slice(base), model.v_slice(base)
-        nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in feet]
+        named = several(feet, "feet", "bodies or nodes, one for each leg")
+        nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in named]
         count = len(nodes)
         links, offsets = model.resolve(nodes)
         self._nodes = links, offsets

@@ -205,7 +205,7 @@ def compliance(
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
     if out is None:
         out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
-    if method != "auto" and not is_one_of(method, METHODS):
+    if not is_one_of(method, ("auto", *METHODS)):
         raise ArgumentError(
             f"method: expected 'auto', 'recursion', 'propagation' or 'mass-matrix', got {method!r}"
         )

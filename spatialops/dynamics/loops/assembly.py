@@ -7,14 +7,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from spatialops._arrays import NOTHING, Array, ArrayLike, AxisLike, array, scalar, vector
+from spatialops._arrays import NOTHING, Array, ArrayLike, AxisLike, array, scalar, several, vector
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.dynamics.loops.closure_factors import LoopsLike, Span, checked_loops, present
 from spatialops.dynamics.loops.elimination import TOLERANCE
 from spatialops.dynamics.loops.rows import closure_jacobian, closure_velocities
-from spatialops.errors import ModelError
+from spatialops.errors import ArgumentError, ModelError
 from spatialops.tree.loop import Loop, LoopKind
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, not_a_model
@@ -183,6 +183,9 @@ def close_loops(
     if type(model) is not Model:
         raise not_a_model(model)
     given, q = checked_loops(model, loops), vector(q, model.nq, "q").copy()
+    hold = several(hold, "hold", "names of joints")
+    if not all(isinstance(joint, str) for joint in hold):
+        raise ArgumentError(f"hold: expected names of joints, got {hold}")
     kept = [
         Loop(kind="coupler", joints={j: 1.0}, offset=q[model.q_slice(j)][0], name=f"hold {j}")
         for j in hold

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from xml.etree.ElementTree import Element, indent, tostring
 
-from spatialops._files import save_bytes
+from spatialops._files import checked_path, save_bytes
 from spatialops.errors import ArgumentError, AssetWarning
 from spatialops.io.description import Notes
 from spatialops.io.writing.mjcf_tree import mjcf_tree
@@ -74,7 +74,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, name: str = "robot
 
 def tree_of(model: Model, path: str | os.PathLike[str], name: str, notes: Notes) -> Element:
     """The elements of a model for a file, by its suffix."""
-    suffix = Path(path).suffix.lower()
+    suffix = checked_path(path).suffix.lower()
     if suffix not in (".urdf", ".xml", ".mjcf"):
         raise ArgumentError(f"path: expected a .urdf, .xml or .mjcf file, got {path!s}")
     return (urdf_tree if suffix == ".urdf" else mjcf_tree)(model, name, notes)

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, whole
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, is_one_of, whole
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
@@ -84,6 +84,8 @@ class Batch:
         Coordinates; `step` and `reset` change it.
     v : (B, nv) array
         Velocities.
+    activation : (B, n_states) array
+        What actuators with a state have come to, in an array of its own.
     forces : (B, n_geoms, 3) array or None
         Mean contact force of the last step on every geom, or on those named, world axes, N.
     sensors : dict of str to (B, k) array
@@ -136,10 +138,10 @@ class Batch:
         self._runners = [one.stepping_runner("batch") for one in each]
         self._felt = felt_geoms(each[0], forces)
         refuse_unlike(each, forces=bool(self._felt))
-        if on_failure not in ("freeze", "reset"):
+        if not is_one_of(on_failure, ("freeze", "reset")):
             raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
         self._resets = on_failure == "reset"
-        self.threads = whole(threads or processors(), "threads", low=1)
+        self.threads = whole(processors() if threads is None else threads, "threads", low=1)
         self._helpers = Helpers(self.threads - 1)
         self._compiled = False
         model = each[0].scene.model
@@ -206,6 +208,15 @@ class Batch:
     def v(self) -> Array:
         """Velocities, (B, nv)."""
         return self._states[:, 0, self._nq :]
+
+    @property
+    def activation(self) -> Array:
+        """Activations of actuators, (B, n_states), in an array of its own."""
+        found = self._starts[:, self._states.shape[2] + 1 :].copy()
+        for chunk in self._chunks:
+            for e, one in zip(chunk.which.tolist(), chunk.environments):
+                found[e] = one.loop.tables.activation
+        return found
 
     @property
     def forces(self) -> Array | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spatialops._arrays import whole
+from spatialops._arrays import is_one_of, several, whole
 from spatialops.errors import ArgumentError
 from spatialops.simulation.simulator import Simulator
 
@@ -56,12 +56,11 @@ def felt_geoms(simulator: Simulator, forces: bool | Sequence[str]) -> list[int]:
     names = _geom_names(simulator)
     if isinstance(forces, bool):
         return list(range(len(names))) if forces else []
-    if isinstance(forces, str):
-        raise ArgumentError("forces: expected names of geoms in a list, got a text")
-    for name in forces:
-        if name not in names:
+    asked = several(forces, "forces", "names of geoms")
+    for name in asked:
+        if not is_one_of(name, names):
             raise ArgumentError(f"forces: there is no geom {name!r}; there are {names[:8]}")
-    return [names.index(name) for name in forces]
+    return [names.index(name) for name in asked]
 
 
 def _geom_names(simulator: Simulator) -> list[str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, whole
+from spatialops._arrays import Array, ArrayLike, IntArray, dimensions, whole
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.starts import state_in
 from spatialops.simulation.runs.observed_step import not_begun, observed
@@ -68,8 +68,8 @@ def noise_seeds(seeds: ArrayLike | None, which: IntArray) -> list[int]:
     """Checked; by default the indices of the environments."""
     if seeds is None:
         return which.tolist()
-    given = np.asarray(seeds).tolist()
-    listed = given if isinstance(given, list) else [given]
+    one = dimensions(seeds, "seeds") == 0
+    listed = [np.asarray(seeds).item()] if one else np.asarray(seeds).tolist()
     if len(listed) != len(which):
         raise ArgumentError(f"seeds: expected {len(which)}, one an environment, got {len(listed)}")
     return [whole(seed, "seeds", low=0) for seed in listed]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, dimensions
 from spatialops.errors import ArgumentError
 from spatialops.simulation.runs.setup import Setup
 from spatialops.tree.model import Model
@@ -67,7 +67,8 @@ class Starts:
         _put(rows[:, :nq], q, [state.q for state in states], "q")
         _put(rows[:, nq:end], v, [state.v for state in states], "v")
         if not (type(time) is float and math.isfinite(time)):
-            time = array(time, rows[:, 0].shape if np.ndim(time) else (), "time", finite=True)
+            one = dimensions(time, "time") == 0
+            time = array(time, () if one else rows[:, 0].shape, "time", finite=True)
         rows[:, end] = time
         _put(rows[:, end + 1 :], activation, own, "activation")
         one_place = q is None and self._alike
@@ -116,7 +117,7 @@ def _put(rows: Array, values: ArrayLike | None, own: list[Array], name: str) -> 
     if values is None:
         rows[:] = own[0] if len(own) == 1 else np.stack(own)
     else:
-        shape = rows.shape[1:] if np.ndim(values) == 1 else rows.shape
+        shape = rows.shape[1:] if dimensions(values, name) == 1 else rows.shape
         rows[:] = array(values, shape, name, finite=True)
 
 

@@ -63,6 +63,12 @@ class JointForces:
         advance_activations(own.ints, own.floats, self.ctrl, self.activation, passed)
         self.began = time
 
+    def state(self, time: float, q: Array, v: Array) -> State:
+        """The state at a time within the present `dt`, with its activations then."""
+        own, activation = self.scene.elements, self.activation.copy()
+        advance_activations(own.ints, own.floats, self.ctrl, activation, time - self.began)
+        return State(q.copy(), v.copy(), time, activation)
+
     def __call__(self, time: float, q: Array, v: Array) -> Array:
         """Joint forces (nv,)."""
         tau, own = self.control(time, q, v), self.scene.elements
@@ -91,5 +97,5 @@ class JointForces:
             return _NO_WRENCHES
         total = compensation(self.scene.model, q)
         if self.external is not None:
-            total += self.external(time, State(q.copy(), v.copy(), time))
+            total += self.external(time, self.state(time, q, v))
         return total

@@ -124,5 +124,5 @@ class EventRunner:
         forces.control = lambda time, q, v: tau
         if self.continuous:
             forces.control = lambda time, q, v: checked(
-                commanded(controller, time, State(q.copy(), v.copy(), time), contacts).tau
+                commanded(controller, time, forces.state(time, q, v), contacts).tau
             )

@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from spatialops._files import checked_path
 from spatialops.errors import ArgumentError, RecordError
 from spatialops.simulation.records.record import Record, array_names
 from spatialops.simulation.records.record_file import Stored, numbered_files, read_record
@@ -61,12 +61,13 @@ def load_record(path: str | os.PathLike[str]) -> Record:
     >>> bool((again.v == record.v).all()), again.scene.model.joint_names
     (True, ('pin1', 'pin2'))
     """
-    if not Path(path).is_dir():
-        record = _record(load_stored(path))
+    place = checked_path(path)
+    if not os.path.isdir(place):  # `Path.is_dir` raises for names that are too long
+        record = _record(load_stored(place))
         if len(record.times):
             return record
         raise RecordError(f"{path}: there is no row in this part of a run: load its folder")
-    records = [_record(load_stored(file)) for file in numbered_files(Path(path))]
+    records = [_record(load_stored(file)) for file in numbered_files(place)]
     if not len(records[0].times):
         raise RecordError(f"{path}: the run has no first row")
     counts = [int(record.metadata["steps"]) for record in records]

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from types import TracebackType
 
-from spatialops._files import locked
+from spatialops._files import checked_path, locked
 from spatialops.errors import ArgumentError, RecordError
 from spatialops.simulation.records.loading import load_stored
 from spatialops.simulation.records.record import Record, stored
@@ -41,7 +41,7 @@ class RunFolder:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, made: bool = True) -> None:
-        self.path = Path(path)
+        self.path = checked_path(path)
         self._made = made
         self._handle = -1
         self._number = 0  # of the next file

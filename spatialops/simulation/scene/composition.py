@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, Mat3
+from spatialops._arrays import Array, ArrayLike, Mat3, several
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import Geom, HalfSpace
 from spatialops.errors import ArgumentError, ModelError
@@ -106,7 +106,7 @@ def compose(
     >>> so.compose([so.Part(source=arm, name="a"), other]).model.nv
     4
     """
-    pieces = [_piece(part, strict) for part in parts]
+    pieces = [_piece(part, strict) for part in several(parts, "parts", "parts", ModelError)]
     planted = [piece for piece in pieces if piece.scene is not None]
     if not planted:
         raise ModelError(

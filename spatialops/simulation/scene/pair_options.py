@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray, IntArray, scalar
+from spatialops._arrays import Array, BoolArray, IntArray, is_one_of, scalar
 from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
 
@@ -68,12 +68,12 @@ class Pair:
     rolling: float | None = None
 
     def __post_init__(self) -> None:
-        if self.law in tuple(_WHOLE):
+        if is_one_of(self.law, _WHOLE):
             raise ShapeError(
                 f"pair: law: {self.law!r} is no law of one pair: {_WHOLE[str(self.law)]}"
             )
         for name, known in (("law", get_args(PairLaw)), ("restitution", get_args(Restitution))):
-            if getattr(self, name) is not None and getattr(self, name) not in known:
+            if getattr(self, name) is not None and not is_one_of(getattr(self, name), known):
                 raise ShapeError(
                     f"pair: {name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}"
                 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, scalar
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision.extents import reach
 from spatialops.dynamics.jacobian import body_poses
@@ -67,6 +67,7 @@ def raised(scene: Scene, height: float) -> State:
     for k, parent in enumerate(model.body_parents):
         if parent >= 0:
             roots[k] = roots[parent]
+    height = scalar(height, "height")
     lowest = {int(root): math.inf for root in roots}
     for geom in scene.geoms:
         frame = model.frame(geom.body)

@@ -8,7 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    IntArray,
+    array,
+    dimensions,
+    is_one_of,
+    not_finite,
+    several,
+    vector,
+)
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import place_geoms
 from spatialops.collision.rays import HIT_COLUMNS, STACK, cast_kernel
@@ -113,8 +123,9 @@ def placed_geoms(scene: Scene, q: ArrayLike) -> Array:
 def _rays(origins: ArrayLike, directions: ArrayLike) -> Array:
     """Origins and unit directions, (n, 6)."""
     o, d = (
-        array(np.atleast_2d(np.asarray(given)), (None, 3), name, finite=True)
+        array(np.atleast_2d(given) if flat else given, (None, 3), name, finite=True)
         for given, name in ((origins, "origins"), (directions, "directions"))
+        for flat in (dimensions(given, name) < 2,)
     )
     if len(o) != len(d) and 1 not in (len(o), len(d)):
         raise ArgumentError(f"directions: expected one or {len(o)} of them, got {len(d)}")
@@ -128,12 +139,10 @@ def _rays(origins: ArrayLike, directions: ArrayLike) -> Array:
 
 def _numbers(scene: Scene, names: Iterable[str]) -> IntArray:
     """1 for the named geoms."""
-    if isinstance(names, str):
-        raise ArgumentError("ignore: expected names of geoms, got a single string; use a list")
     number = {geom.name: i for i, geom in enumerate(scene.geoms)}
     flags = np.zeros(len(scene.geoms), dtype=np.int64)
-    for name in names:
-        if name not in number:
+    for name in several(names, "ignore", "names of geoms"):
+        if not is_one_of(name, number):
             raise ArgumentError(f"ignore: there is no geom {name!r}; there are {list(number)[:8]}")
         flags[number[name]] = 1
     return flags

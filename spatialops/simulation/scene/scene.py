@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array, several
 from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import (
@@ -281,7 +281,8 @@ class Scene:
         >>> scene.ctrl
         array([0.5])
         """
-        both = _checked_actuators((*self.actuators, *actuators))
+        new = several(actuators, "actuators", "Actuator objects")
+        both = _checked_actuators((*self.actuators, *new))
         count = len(both) - len(self.actuators)
         added = np.zeros(count) if ctrl is None else array(ctrl, (count,), "ctrl", finite=True)
         self.elements = elements_of(self.model, both, self.tendons)
@@ -445,20 +446,22 @@ class Scene:
 
 def _checked_actuators(actuators: Sequence[Actuator]) -> tuple[Actuator, ...]:
     names = set[str]()
-    for one in actuators:
+    given = several(actuators, "actuators", "Actuator objects")
+    for one in given:
         if not isinstance(one, Actuator):
             raise ArgumentError(f"actuators: expected Actuator objects, got {one!r}")
         if one.name in names:
             raise ArgumentError(f"actuators: there are two named {one.name!r}")
         names.add(one.name)
-    return tuple(actuators)
+    return given
 
 
 def _checked_tendons(tendons: Sequence[Tendon]) -> tuple[Tendon, ...]:
-    for one in tendons:
+    given = several(tendons, "tendons", "Tendon objects")
+    for one in given:
         if not isinstance(one, Tendon):
             raise ArgumentError(f"tendons: expected Tendon objects, got {one!r}")
-    return tuple(tendons)
+    return given
 
 
 def _some(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.problem import ContactProblem, Phase
 from spatialops.contact.problem_checks import Fields
 from spatialops.errors import ArgumentError
+from spatialops.forces.elements import advance_activations
 from spatialops.forces.external import ExternalWrenches
 from spatialops.simulation import _layout as at
 from spatialops.simulation.impact_models import Answer, Impact
@@ -223,7 +224,9 @@ def put_external(t: Tables, external: ExternalWrenches | None, dt: float) -> Non
     if external is None or external.constant is not None:
         put_wrenches(t, None if external is None else external.constant)
     else:
-        put_wrenches(t, external.midway(float(t.monitor[at.TIME]), t.q, t.v, dt))
+        now = state_of(t)
+        advance_activations(t.element_ints, t.elements, t.ctrl, now.activation, 0.5 * dt)
+        put_wrenches(t, external.midway(now, dt))
 
 
 def state_of(t: Tables) -> State:

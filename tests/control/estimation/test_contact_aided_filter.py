@@ -162,6 +162,12 @@ def test_what_does_not_fit_is_refused():
         found(DT, imu[:5], robot.state.q[7:], np.zeros(12), np.ones(4))
     with pytest.raises(ArgumentError, match="touching"):
         found(DT, imu, robot.state.q[7:], np.zeros(12), np.ones(3))
+    for i in range(4):
+        given = [imu, robot.state.q[7:], np.zeros(12), np.ones(4)]
+        given[i] = given[i] * np.nan
+        with pytest.raises(ArgumentError, match="NaN"):
+            found(DT, *given)
+    assert np.isfinite(found.covariance).all()
     with pytest.raises(ArgumentError, match="on the base"):
         ContactAidedFilter(robot.model, [], imu=so.Node(robot.feet[0]))
     with pytest.raises(ArgumentError, match="foot"):

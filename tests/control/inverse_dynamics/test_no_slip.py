@@ -44,3 +44,43 @@ def test_in_the_air_nothing_is_held(kind):
     tau = control(0.0, so.State(q, robot.state.v))
     assert control.explain().forces.shape == (0, 3)
     assert np.abs(tau).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("seed", "note"), [(3, "contacts that held without pressing"), (319, "the law prefers")]
+)
+def test_a_command_that_the_law_answers_otherwise_is_not_solved(seed, note):
+    """What is predicted of it is what comes in the step that follows."""
+    robot, sim = quadruped_simulator("no-slip", friction=10.0)
+    rng = np.random.default_rng(seed)
+    wanted = 20.0 * rng.normal(size=12)
+    state = so.State(robot.state.q, 0.02 * rng.normal(size=robot.model.nv))
+    control = NoSlipController(sim, lambda time, state: wanted, horizon=sim.dt, within_limits=False)
+    after, _ = sim.step(state, control(0.0, state))
+    told = control.explain()
+    gained = (after.v - state.v) / sim.dt
+    assert any(line.startswith(note) for line in told.notes)
+    assert told.status == control.status == "nearest"
+    assert np.allclose(told.predicted, gained, atol=1e-2)
+    assert np.isclose(told.slack, np.abs(gained[MOTORS] - wanted).max(), atol=1e-2)
+
+
+def test_no_foot_may_be_named_as_standing():
+    robot, sim = quadruped_simulator("no-slip")
+    for none in ([], (), np.array([])):
+        control = NoSlipController(
+            sim, lambda time, state: np.zeros(12), standing=lambda time, none=none: none
+        )
+        control(0.0, robot.state)
+        assert control.explain().status == "solved"
+
+
+@pytest.mark.parametrize("wrong", [[99], [-2], [True, False], ["lf_foot"], None])
+def test_what_names_no_standing_links_is_said(wrong):
+    """A mask of feet would be the links 0 and 1, and a link below the world another one."""
+    robot, sim = quadruped_simulator("no-slip")
+    control = NoSlipController(sim, lambda time, state: np.zeros(12), standing=lambda time: wrong)
+    control(0.0, robot.state)
+    told = control.explain()
+    assert told.status == "damped"
+    assert "standing: expected links from -1 to 17" in told.notes[0]

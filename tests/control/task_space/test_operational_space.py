@@ -14,6 +14,7 @@ from spatialops.control import (
     PointTask,
     PoseTask,
     Tracking,
+    WholeBodyController,
 )
 from spatialops.errors import ArgumentError
 
@@ -93,3 +94,38 @@ def test_what_is_not_finite_gives_a_braking_command():
     tau = controller(0.0, so.State(np.array([np.nan, 0.0]), np.array([1.0, 0.0])))
     assert tau[0] < 0.0
     assert controller.explain().status == "damped"
+
+
+def _dry_arm():
+    """Three hinges with dry friction."""
+    builder = so.TreeBuilder()
+    rod = so.Inertia.capsule(0.05, 0.4, mass=1.5)
+    for i, axis in enumerate("zyy"):
+        joint = so.Joint("revolute", axis=axis, dry_friction=1.0 + i)
+        where = {"parent": f"rod{i - 1}", "position": (0.0, 0.0, 0.4)} if i else {}
+        builder.add_body(f"rod{i}", joint=joint, inertia=rod, **where)
+    return builder.build()
+
+
+@pytest.mark.parametrize("v", [(0.5, -0.3, 0.2), (0.0, 0.0, 0.0), (1e-5, -0.3, 0.0)])
+@pytest.mark.parametrize("kind", ["operational", "cone", "whole body"])
+def test_dry_friction_of_joints_that_move_or_start_is_counted_on(kind, v):
+    model = _dry_arm()
+    state = so.State(np.array([0.1, 0.6, 0.8]), np.array(v))
+    tip = PointTask(so.Node("rod2", (0.0, 0.0, 0.3)))
+    path = tip.motion(model, state).x, np.zeros(3), np.array([2.0, 1.0, -1.0])
+    tasks = [Tracking(tip, lambda time: path)]
+    motors, contacts = Motors(Actuation(model)), HeldContacts(model, [])
+    if kind == "operational":
+        controller = OperationalSpaceController(model, tasks)
+    else:
+        maker = FrictionConeController if kind == "cone" else WholeBodyController
+        controller = maker(model, tasks, motors, contacts=contacts)
+    tau = controller(0.0, state)
+    told = controller.explain()
+    assert told.slack < 1e-6
+    after, _ = so.Simulator(so.Scene(model), dt=1e-5).step(state, tau)
+    assert np.allclose((after.v - state.v) / 1e-5, told.predicted, atol=2e-2)
+    goal = tasks[0].goal(0.0, tip.motion(model, state), state.v)[0]
+    J, drift = tip.motion(model, state).J, tip.motion(model, state).drift
+    assert np.allclose(J @ (after.v - state.v) / 1e-5 + drift, goal, atol=2e-2)

@@ -12,6 +12,7 @@ from spatialops.control import (
     PointTask,
     PoseTask,
 )
+from spatialops.errors import ArgumentError
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +66,15 @@ def test_the_centre_of_mass_of_an_arm_on_the_ground():
     assert np.allclose(motion.x, so.center_of_mass(arm.model, state.q)[[0, 2]])
     moved = so.momentum(arm.model, state.q, state.v)[3:] / arm.model.mass
     assert np.allclose(motion.J @ state.v, moved[[0, 2]])
+
+
+@pytest.mark.parametrize("axes", [(3,), (-1,), (0, 0), (0.5,), "z", None, [np.nan]])
+def test_axes_that_are_none_are_refused(axes):
+    """A kernel would read past its tables."""
+    for make in (lambda: PointTask(so.Node("base"), axes), lambda: CenterOfMassTask(axes)):
+        with pytest.raises(ArgumentError, match="axes"):
+            make()
+    assert PointTask(so.Node("base"), np.array([0.0, 2.0])).axes == (0, 2)
+    assert CentroidalMomentumTask([5, 0]).axes == (5, 0)
+    with pytest.raises(ArgumentError, match="names"):
+        JointTask("lf_hip")

@@ -7,6 +7,7 @@ import spatialops as so
 from spatialops.control import (
     Actuation,
     CenterOfMassTask,
+    FrictionConeController,
     HeldContact,
     HeldContacts,
     Motors,
@@ -56,3 +57,33 @@ def test_levels_may_change_between_commands(robot):
         fresh = controller(levels)
         changed.levels = fresh.levels
         assert np.array_equal(changed(0.0, robot.state), fresh(0.0, robot.state))
+
+
+@pytest.mark.parametrize("kind", [FrictionConeController, WholeBodyController])
+def test_legs_with_dry_friction_move_as_predicted(robot, kind):
+    """From rest, in closed chains: a leg that sticks for want of force would hold the others."""
+    given = robot.model.to_arrays()
+    given["dry_friction"] = np.where(np.arange(18) < 6, 0.0, 0.1)
+    model = so.Model.from_arrays(given)
+    contacts = [
+        HeldContact(node=so.Node(foot), friction=0.6, radius=robot.foot_radius)
+        for foot in robot.feet
+    ]
+    base = PoseTask(so.Node("base"))
+    path = base.motion(model, robot.state).x, np.zeros(6), np.array([0, 0.5, 0, 0.3, 0, -0.3])
+    controller = kind(
+        model,
+        [Tracking(base, lambda time: path)],
+        Motors(Actuation(model)),
+        contacts=HeldContacts(model, contacts),
+    )
+    scene = so.Scene(model, robot.scene().geoms, state=robot.state)
+    simulator = so.Simulator(scene, dt=1e-3, law="cone", impact_threshold=100.0)
+    state = robot.state
+    for _ in range(3):
+        after, _ = simulator.step(state, controller(state.time, state))
+        told = controller.explain()
+        assert told.status == "solved"
+        assert np.allclose((after.v - state.v) / 1e-3, told.predicted, atol=2e-2)
+        state = after
+    assert np.abs(state.v).max() > 1e-3

@@ -294,6 +294,11 @@ def test_activations_begin_as_the_scenes_states_or_those_given():
             other.step()
     np.testing.assert_array_equal(rollout.q, alone)
     np.testing.assert_array_equal(told.q, alone)
+    reached = [filtered(own).run(duration=0.005).final.activation for own in given]
+    np.testing.assert_array_equal(batch.activation, reached)
+    np.testing.assert_array_equal(other.activation[1], reached[1])
+    other.reset(activation=[0.2], where=[0])
+    np.testing.assert_array_equal(other.activation, [[0.2], reached[1]])
     np.testing.assert_array_equal(batch.q, rollout.q[:, -1])
     np.testing.assert_array_equal(other.q[1], rollout.q[1, -1])
     motor = so.Actuator.motor("motor", "pin1")

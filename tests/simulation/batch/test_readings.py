@@ -198,5 +198,5 @@ def test_what_does_not_fit_is_named():
         so.Batch(simulators)
     with pytest.raises(ArgumentError, match="no geom 'foot'"):
         so.Batch(simulators[0], 2, forces=["foot"])
-    with pytest.raises(ArgumentError, match="in a list"):
+    with pytest.raises(ArgumentError, match="a sequence of names"):
         so.Batch(simulators[0], 2, forces="foot")
