@@ -75,7 +75,9 @@ BEFORE = 31  # contacts seen as the piece began
 AIMED = 32  # 1: the change of velocity over the piece is known, AIM
 SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the last one best
 PUSHED_ORDER = 34
-HOLDS = 35  # 1: the forces of the step before solve the contact problem as it stands
+# 1: the forces of the step before solve the contact problem as it stands, as a sweep sees; 2: as
+# the solver does; 0: others do
+HOLDS = 35
 QUIET = 36  # 1: the last contact problem was solved by those of the step before it, or nearly;
 # 2: they have held
 TOUCHING = 37  # contacts that touched as the piece began

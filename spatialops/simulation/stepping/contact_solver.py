@@ -41,7 +41,8 @@ def solve_here(t: Tables, warm: bool) -> None:
     What a pivoting method answers instead is one of several motions, and is counted.
     """
     m = t.control[at.ACTING]
-    known = load_impulses(t) > 0 if warm else False
+    remembered = load_impulses(t) if warm else 0
+    known = remembered > 0
     rows, buffers = refer(rows_of(t, m)), refer(buffers_of(t))
     for i in range(m if known else 0):
         for j in range(3):
@@ -64,6 +65,8 @@ def solve_here(t: Tables, warm: bool) -> None:
         t.monitor[at.KEPT_RESIDUAL] = residual if left else 0.0
         t.control[at.WARM] += 1 if known and iterations >= 0 else 0
         t.control[at.PIVOTS] += abs(iterations)
+        if iterations == 0 and remembered == m:
+            t.control[at.HOLDS] = 2
     elif have_no_room(rows, buffers):
         t.control[at.CODE] = at.FACTORS_FULL
     elif may_be_pivoted(t):  # also where it is NaN

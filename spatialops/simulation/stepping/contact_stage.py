@@ -251,6 +251,7 @@ def state_again(t: Tables) -> None:
     if t.control[at.HOLDS] == 1 or t.control[at.MOMENTS] > 0:
         state_problem(t)
         return
+    t.control[at.HOLDS] = 0
     m = t.control[at.ACTING]
     before = matrix(t.impulses, 0, m, 3)  # tangents, where the answer will be
     for i in range(m):
@@ -336,7 +337,7 @@ def apply_impulses(t: Tables, dv: Array) -> None:
         unit = unit_of(t, i)
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = unit * t.impulses[3 * i + j]
-    if t.control[at.HOLDS] == 0:
+    if t.control[at.HOLDS] != 1:
         put_change(t, t.impulses[: 3 * m], dv)
     t.control[at.SOLVES] += 1
 

@@ -324,7 +324,7 @@ def meet_ahead(t: Tables) -> int:
 def after_contact(t: Tables) -> int:
     """Take up the impulses of the step's contact problem, or state it once more."""
     apply_impulses(t, t.vectors[at.DVC, : t.v.size])
-    if t.control[at.HOLDS] == 1:
+    if t.control[at.HOLDS] > 0:
         keep_forces(t)
     else:
         store_impulses(t)

@@ -17,7 +17,7 @@ import math
 
 from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, merged
-from spatialops.algebra.vectors import dot, plus, plus_scaled, scaled, vec3
+from spatialops.algebra.vectors import dot, plus_scaled, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.contact.friction import put_tangents
 from spatialops.contact.newton._layout import POLYGON
@@ -49,17 +49,15 @@ def follow_force(t: Tables, i: int, force: Vec3) -> None:
     friction = math.sqrt(dot(held, held))
     if not friction > _HARDLY * t.friction[i] * pressing or not friction > 0.0:
         return
-    stopped = scaled(-abs(t.u[3 * i]) / pressing, held)
-    if not dot(slip, slip) <= _AT_REST * _AT_REST * dot(stopped, stopped):
+    stopped = abs(t.u[3 * i]) * friction / pressing
+    if not dot(slip, slip) <= (_AT_REST * stopped) ** 2 or stopped == 0.0:
         return
-    first = plus(stopped, slip)
-    length = math.sqrt(dot(first, first))
-    if length > 0.0:
-        # Corners lie in pairs: of two directions that which hardly turns the tangents.
-        side = math.copysign(1.0 / length, dot(first, vec3(t.floats, i, col.TANGENT)))
-        put_tangents(t.floats, i, scaled(side, first), velocity_of(t, i))
-        for j in range(3):
-            t.u[3 * i + j] = t.floats[i, col.APPROACH + j]
+    first = plus_scaled(scaled(-1.0 / friction, held), 1.0 / stopped, slip)
+    # Corners lie in pairs: of two directions that which hardly turns the tangents.
+    side = math.copysign(1.0, dot(first, vec3(t.floats, i, col.TANGENT)))
+    put_tangents(t.floats, i, scaled(side, first), velocity_of(t, i))
+    for j in range(3):
+        t.u[3 * i + j] = t.floats[i, col.APPROACH + j]
 
 
 @inlined

@@ -110,7 +110,7 @@ def move_state(t: Tables, q_x: Array, v_x: Array) -> None:
     for k in range(t.v.size):
         stirred = stirred or t.v[k] != v_x[k]
         t.v[k] = v_x[k]
-    held = t.control[at.ACTING] == 0 or t.control[at.HOLDS] == 1
+    held = t.control[at.ACTING] == 0 or t.control[at.HOLDS] > 0
     if stirred or not held or t.control[at.REPEATS] > 0:
         t.control[at.STIRRED] = 1
 

@@ -67,8 +67,6 @@ def test_legs_that_are_nudged_come_to_rest(speed):
     assert np.abs(record.v[-1]).max() < 1e-8
 
 
-
-
 def test_legs_stand_with_problems_that_are_solved_outside():
     scene = legs(np.radians(20.0), 1.1 * NEEDED)
     record = so.Simulator(scene, dt=1e-3, solver="lemke").run(duration=0.05)
