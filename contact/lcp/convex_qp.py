@@ -19,7 +19,7 @@ from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.infeasibility import infeasible
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
-from spatialops.contact.lcp.solver import Handles, not_applicable
+from spatialops.contact.lcp.solver import Handles, dense_problem, not_applicable
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.qp import Library, QuadraticProgram, by_clarabel, by_daqp, load
 from spatialops.errors import ArgumentError
@@ -89,7 +89,7 @@ class ConvexQP:
         MissingLibraryError
             If the library is not installed.
         """
-        problem, name = problem.dense(), f"qp ({self.library})"
+        problem, name = dense_problem(problem), f"qp ({self.library})"
         load(self.library, WHO)
         if problem.size == 0:
             return point(problem, np.zeros(0), Status.SOLVED, 0, name, self.tolerance)

@@ -18,7 +18,7 @@ import scipy
 from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.solver import Handles
+from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
@@ -80,7 +80,7 @@ class Newton:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         n, n_free = problem.size, problem.n_free
         a, unit = np.abs(problem.A).max(initial=0.0), np.abs(problem.b).max(initial=0.0)
         if n == 0 or a == 0.0 or unit == 0.0:
@@ -88,7 +88,8 @@ class Newton:
         A = problem.A / a
         b = problem.b / unit
         back = unit / a
-        y = np.zeros(n) if warm_start is None else np.asarray(warm_start, dtype=np.float64) / back
+        start = checked_start(problem, warm_start)
+        y = np.zeros(n) if start is None else start / back
         best = y * back
         smallest = problem.residual(y * back)
         status = Status.ITERATION_LIMIT
