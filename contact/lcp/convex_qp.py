@@ -14,7 +14,7 @@ from typing import ClassVar, get_args
 import numpy as np
 import scipy
 
-from spatialops._arrays import ArrayLike, scalar
+from spatialops._arrays import ArrayLike, is_one_of, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.infeasibility import infeasible
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
@@ -64,7 +64,7 @@ class ConvexQP:
 
     def __post_init__(self) -> None:
         scalar(self.tolerance, "tolerance", low=0.0)
-        if self.library not in get_args(Library):
+        if not is_one_of(self.library, get_args(Library)):
             raise ArgumentError(
                 f"library: expected one of {', '.join(get_args(Library))}, got {self.library!r}"
             )

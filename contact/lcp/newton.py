@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, scalar
+from spatialops._arrays import Array, ArrayLike, is_one_of, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem
@@ -60,7 +60,7 @@ class Newton:
 
     def __post_init__(self) -> None:
         scalar(self.tolerance, "tolerance", low=0.0)
-        if self.function not in get_args(Function):
+        if not is_one_of(self.function, get_args(Function)):
             raise ArgumentError(
                 f"function: expected one of {', '.join(get_args(Function))}, got {self.function!r}"
             )
