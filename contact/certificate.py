@@ -223,10 +223,9 @@ def certify(
         values, scales = _contact_entries(problem, p, after)
         values["cone"] = max(values["cone"], _moment_excess(problem, p, turning))
         values |= _balances(problem, given, turning, after)
-    known = [name for name in values if name in UNITS]
-    asked = several(promises, "promises", f"names among {', '.join(known)}")
-    if not all(is_one_of(name, known) for name in asked):
-        raise ArgumentError(f"promises: expected names among {', '.join(known)}, got {asked}")
+    asked = several(promises, "promises", "names of entries")
+    if not all(is_one_of(name, UNITS) for name in asked):
+        raise ArgumentError(f"promises: expected names among {', '.join(UNITS)}, got {asked}")
     relative = [_ratio(values[name], scales[UNITS[name]]) for name in asked]
     residual = math.nan if any(math.isnan(r) for r in relative) else max(relative, default=0.0)
     return Certificate(**values, residual=residual)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from spatialops._arrays import ArrayLike
+from spatialops._arrays import ArrayLike, is_one_of
 from spatialops.contact.cone.gauss_seidel import sweep
 from spatialops.contact.cone.interior import interior
 from spatialops.contact.cone.newton import TARGET, newton
@@ -79,7 +79,7 @@ class ConeNewton:
     max_steps: int = 50
 
     def __post_init__(self) -> None:
-        if self.map not in get_args(Map):
+        if not is_one_of(self.map, get_args(Map)):
             raise ArgumentError(f"map: expected 'natural' or 'discs', got {self.map!r}")
 
     def solve(self, problem: ConeProblem, warm_start: ArrayLike | None = None) -> ConeSolution:

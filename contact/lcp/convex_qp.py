@@ -14,12 +14,12 @@ from typing import ClassVar, get_args
 import numpy as np
 import scipy
 
-from spatialops._arrays import ArrayLike, scalar
+from spatialops._arrays import ArrayLike, is_one_of, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.infeasibility import infeasible
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
-from spatialops.contact.lcp.solver import Handles, not_applicable
+from spatialops.contact.lcp.solver import Handles, dense_problem, not_applicable
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.qp import Library, QuadraticProgram, by_clarabel, by_daqp, load
 from spatialops.errors import ArgumentError
@@ -64,7 +64,7 @@ class ConvexQP:
 
     def __post_init__(self) -> None:
         scalar(self.tolerance, "tolerance", low=0.0)
-        if self.library not in get_args(Library):
+        if not is_one_of(self.library, get_args(Library)):
             raise ArgumentError(
                 f"library: expected one of {', '.join(get_args(Library))}, got {self.library!r}"
             )
@@ -89,7 +89,7 @@ class ConvexQP:
         MissingLibraryError
             If the library is not installed.
         """
-        problem, name = problem.dense(), f"qp ({self.library})"
+        problem, name = dense_problem(problem), f"qp ({self.library})"
         load(self.library, WHO)
         if problem.size == 0:
             return point(problem, np.zeros(0), Status.SOLVED, 0, name, self.tolerance)

@@ -15,11 +15,11 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, instance, scalar
+from spatialops._arrays import Array, ArrayLike, BoolArray, scalar
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
-from spatialops.contact.lcp.solver import Handles, not_applicable
+from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem, not_applicable
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
@@ -76,13 +76,12 @@ class Enumeration:
         LCPSolution
             SOLVED, NO_SOLUTION, or INACCURATE where rounding leaves a doubt.
         """
-        problem = instance(problem, MixedLCP, "problem").dense()
+        problem = dense_problem(problem)
         if reason := self._too_large(problem):
             return not_applicable(problem, "enumeration", reason)
-        if warm_start is not None:
-            z, residual = corrected(
-                problem, np.asarray(warm_start, dtype=np.float64) > 0.0, self.tolerance, 1
-            )
+        start = checked_start(problem, warm_start)
+        if start is not None:
+            z, residual = corrected(problem, start > 0.0, self.tolerance, 1)
             if residual <= self.tolerance:
                 return point(problem, z, Status.SOLVED, 0, "enumeration (warm)", self.tolerance)
         best = np.zeros(problem.size)
@@ -130,7 +129,7 @@ class Enumeration:
         >>> [z.tolist() for z in Enumeration().all_solutions(MixedLCP([[-1.0]], [1.0]))]
         [[0.0], [1.0]]
         """
-        problem = instance(problem, MixedLCP, "problem").dense()
+        problem = dense_problem(problem)
         if reason := self._too_large(problem):
             raise ArgumentError(f"problem: {reason}")
         found: list[Array] = []

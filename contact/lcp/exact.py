@@ -18,7 +18,7 @@ from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
-from spatialops.contact.lcp.solver import Handles, not_applicable
+from spatialops.contact.lcp.solver import Handles, dense_problem, not_applicable
 from spatialops.contact.lcp.status import Status
 
 Whole: TypeAlias = npt.NDArray[np.object_]  # arrays of Python's whole numbers
@@ -83,7 +83,7 @@ class ExactLemke:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         if problem.n_free:
             return not_applicable(
                 problem, "exact", "free rows are not taken: eliminate them, or use 'auto'"

@@ -13,7 +13,7 @@ from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
-from spatialops.contact.lcp.solver import Handles
+from spatialops.contact.lcp.solver import Handles, dense_problem
 from spatialops.contact.lcp.status import Status
 
 _SHORT = 1e-8  # step length from which on nothing moves any more
@@ -62,7 +62,7 @@ class InteriorPoint:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         n = problem.size
         best, smallest = np.zeros(n), problem.residual(np.zeros(n))
         if n == 0 or smallest <= self.tolerance:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, scalar
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, instance, scalar
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.elimination import eliminate
 from spatialops.contact.lcp.enumeration import Enumeration
@@ -26,7 +26,7 @@ from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.newton import Newton
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_scales
-from spatialops.contact.lcp.solver import Handles, Work
+from spatialops.contact.lcp.solver import Handles, Work, checked_start
 from spatialops.contact.lcp.status import Status
 
 _FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
@@ -99,6 +99,8 @@ class Auto:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
+        instance(problem, MixedLCP, "problem")
+        warm_start = checked_start(problem, warm_start)
         if problem.is_sparse or problem.n_free >= _FREE_ROWS:
             solution = self._without_free_rows(problem, warm_start)
             if solution is not None:

@@ -31,7 +31,7 @@ from spatialops.contact.lcp.dictionary import (
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
 from spatialops.contact.lcp.revised import SMALLEST, lemke_by_active_block
 from spatialops.contact.lcp.scratch import LemkeScratch, new_lemke_scratch
-from spatialops.contact.lcp.solver import Handles
+from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem
 from spatialops.contact.lcp.status import Status
 
 _SOLVED = 0
@@ -324,7 +324,7 @@ class Lemke:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         n = problem.size
         z = np.zeros(n)
         w = np.zeros(n)
@@ -332,8 +332,9 @@ class Lemke:
         if n == 0:
             return LCPSolution(z, w, Status.SOLVED, 0, 0.0, "lemke")
         scratch = new_lemke_scratch(n)
-        if warm_start is not None:
-            z[:] = np.asarray(warm_start, dtype=np.float64)
+        start = checked_start(problem, warm_start)
+        if start is not None:
+            z[:] = start
             residual = warm_basis(
                 problem.A, problem.b, problem.n_free, active, self.tolerance, z, w, scratch.basis
             )

@@ -15,10 +15,10 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, scalar
+from spatialops._arrays import Array, ArrayLike, is_one_of, scalar
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.solver import Handles
+from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
@@ -60,7 +60,7 @@ class Newton:
 
     def __post_init__(self) -> None:
         scalar(self.tolerance, "tolerance", low=0.0)
-        if self.function not in get_args(Function):
+        if not is_one_of(self.function, get_args(Function)):
             raise ArgumentError(
                 f"function: expected one of {', '.join(get_args(Function))}, got {self.function!r}"
             )
@@ -80,7 +80,7 @@ class Newton:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         n, n_free = problem.size, problem.n_free
         a, unit = np.abs(problem.A).max(initial=0.0), np.abs(problem.b).max(initial=0.0)
         if n == 0 or a == 0.0 or unit == 0.0:
@@ -88,7 +88,8 @@ class Newton:
         A = problem.A / a
         b = problem.b / unit
         back = unit / a
-        y = np.zeros(n) if warm_start is None else np.asarray(warm_start, dtype=np.float64) / back
+        start = checked_start(problem, warm_start)
+        y = np.zeros(n) if start is None else start / back
         best = y * back
         smallest = problem.residual(y * back)
         status = Status.ITERATION_LIMIT

@@ -28,7 +28,7 @@ from spatialops.contact.lcp.dictionary import (
 )
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.solver import Handles
+from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem
 from spatialops.contact.lcp.status import Status
 
 # as in `Status`
@@ -167,9 +167,10 @@ class PrincipalPivoting:
         LCPSolution
             `status` is SOLVED only if the residual in the original data is at most `tolerance`.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         n, total = problem.size, 0
-        guess = np.asarray(np.zeros(n) if warm_start is None else warm_start) > 0.0
+        start = checked_start(problem, warm_start)
+        guess = (np.zeros(n) if start is None else start) > 0.0
         z, residual = corrected(problem, guess, self.tolerance, self.blocks)
         best, status = (z, residual), Status.SOLVED
         D = np.empty((n, n + 2))

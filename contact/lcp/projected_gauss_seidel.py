@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops._compile.jit import kernel
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.solver import Handles, not_applicable
+from spatialops.contact.lcp.solver import Handles, checked_start, dense_problem, not_applicable
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
@@ -69,7 +69,7 @@ class ProjectedGaussSeidel:
     )
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.relaxation < 2.0:
+        if not 0.0 < scalar(self.relaxation, "relaxation") < 2.0:
             raise ArgumentError(
                 f"relaxation: expected a number between 0 and 2, got {self.relaxation!r}"
             )
@@ -89,12 +89,13 @@ class ProjectedGaussSeidel:
         LCPSolution
             NOT_APPLICABLE where a diagonal entry is not positive.
         """
-        problem = problem.dense()
+        problem = dense_problem(problem)
         flat = np.flatnonzero(~(np.diag(problem.A) > 0.0))
         if flat.size:
             reason = f"row {flat[0]} has no positive diagonal entry, which every row is divided by"
             return not_applicable(problem, NAME, reason)
-        z = np.zeros(problem.size) if warm_start is None else np.array(warm_start, dtype=np.float64)
+        start = checked_start(problem, warm_start)
+        z = np.zeros(problem.size) if start is None else start.copy()
         z[problem.n_free :] = np.maximum(z[problem.n_free :], 0.0)
         done = 0
         next_polish = 20

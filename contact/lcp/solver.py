@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spatialops._arrays import ArrayLike
+from spatialops._arrays import Array, ArrayLike, array, instance
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.status import Status
 
@@ -85,3 +85,15 @@ def not_applicable(problem: MixedLCP, solver: str, reason: str) -> LCPSolution:
     z = np.zeros(problem.size)
     w, residual = problem.evaluate(z)
     return LCPSolution(z, w, Status.NOT_APPLICABLE, 0, residual, solver, reason)
+
+
+def dense_problem(problem: MixedLCP) -> MixedLCP:
+    """What a solver is given, with a dense matrix; something else is refused."""
+    return instance(problem, MixedLCP, "problem").dense()
+
+
+def checked_start(problem: MixedLCP, warm_start: ArrayLike | None) -> Array | None:
+    """An earlier z that fits, or none."""
+    if warm_start is None:
+        return None
+    return array(warm_start, (problem.size,), "warm_start", finite=True)

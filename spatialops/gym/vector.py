@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from spatialops._arrays import Array, BoolArray, instance, several, whole
+from spatialops.errors import ArgumentError
 from spatialops.gym.environment import Infos, observation_space
 from spatialops.gym.task import Task
 from spatialops.gym.world import World
@@ -98,12 +99,19 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
             What is seen.
         infos : dict
             Empty.
+
+        Raises
+        ------
+        ArgumentError
+            For seeds that are not whole numbers, or not as many as environments.
         """
-        seeds: Iterable[int | None] = ()
+        seeds: Sequence[int | None] = ()
         if isinstance(seed, (int, np.integer)):
             seeds = range(int(seed), int(seed) + self.num_envs)
         elif seed is not None:
             seeds = several(seed, "seed", "whole numbers or None")
+            if len(seeds) != self.num_envs:
+                raise ArgumentError(f"seed: expected one or {self.num_envs}, got {len(seeds)}")
         for e, own in enumerate(seeds):
             if own is not None:
                 own = whole(own, "seed", low=0)

@@ -83,7 +83,7 @@ class World:
     def begin(self, generators: Mapping[int, np.random.Generator]) -> None:
         """Have environments begin, each with chance of its own."""
         where = np.array(list(generators), dtype=np.int64)
-        own = [generators[e] for e in sorted(generators)]
+        own = list(generators.values())
         q = v = activation = seeds = None
         if self.task.begin is not None:
             scene = self.task.simulator.scene

@@ -250,3 +250,11 @@ def test_moments_have_activations():
     _, reward, *_ = env.step(np.array([1.0]))
     assert seen.tolist() == [0.5]
     assert np.isclose(reward, 1.0 - 0.5 * np.exp(-0.01))
+
+
+def test_as_many_seeds_as_environments():
+    envs = SceneVectorEnv(pendulum_task(), 2, threads=1)
+    assert envs.reset(seed=np.int64(3))[0].tolist() == envs.reset(seed=[3, 4])[0].tolist()
+    for seeds in ([1], [1, 2, 3], [1.5, 2], "ab", -1):
+        with pytest.raises(ArgumentError, match="seed"):
+            envs.reset(seed=seeds)

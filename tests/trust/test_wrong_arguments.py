@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.contact import Coulomb, Frictionless, Lemke
+from spatialops.contact import Coulomb, Frictionless, Lemke, MixedLCP
+from spatialops.contact.solve import SOLVERS
 from spatialops.control import Gains, JointTracking, Rest, Squeeze, Waypoints
-from spatialops.errors import SpatialOpsError
+from spatialops.errors import ArgumentError, SpatialOpsError
 
 ROOMS = ("contact", "control", "derivatives", "dynamics", "forces", "gym", "kinematics", "tree")
 WRONG: dict[str, Callable[[], object]] = {
@@ -117,6 +118,21 @@ def test_the_walk_notices_what_python_says():
         return model.nv
 
     assert _refused(careless, [None], {}).startswith("AttributeError")
+
+
+@pytest.mark.parametrize("kind", [*SOLVERS.values()])
+def test_solvers_look_at_problems_and_starts(kind):
+    solver = kind()
+    problem = MixedLCP(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-1.0, 1.0]))
+    for wrong in (None, [[1.0]], "x"):
+        with pytest.raises(ArgumentError, match="problem: expected a MixedLCP"):
+            solver.solve(wrong)
+    assert solver.solve(problem, [0.5, 0.0]).solved
+    if not solver.handles.warm_start:
+        return
+    for wrong in ("x", [1.0], [np.nan, 0.0], [[1.0], []]):
+        with pytest.raises(ArgumentError, match="warm_start"):
+            solver.solve(problem, wrong)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, "x", -1.0, None])

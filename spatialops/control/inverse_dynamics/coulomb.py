@@ -6,7 +6,7 @@ from typing import Literal, Unpack, cast
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, is_one_of
 from spatialops.contact.cone.fallback_solver import ConeLadder
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.cone import ConeCoulomb
@@ -81,7 +81,7 @@ class CoulombController(ContactInverseDynamics):
         n_f: int = 4,
         **options: Unpack[Options],
     ) -> None:
-        self._all = choice == "minimal-difference"
+        self._all = is_one_of(choice, ("minimal-difference",))
         among = "solver" if self._all else cast("Choice", choice)
         super().__init__(simulator, demand, choice=among, **options)
         # A demand may have no answer, and a loop does not wait for the proof.

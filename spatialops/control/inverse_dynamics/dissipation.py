@@ -7,7 +7,7 @@ from typing import Literal, Unpack, get_args
 
 import numpy as np
 
-from spatialops._arrays import ArrayLike, BoolArray
+from spatialops._arrays import ArrayLike, BoolArray, is_one_of
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.lcp.ladder import Auto
@@ -129,7 +129,7 @@ class DissipationController(ContactInverseDynamics):
             ("stages", stages, get_args(Stages)),
             ("parting", parting, get_args(Parting)),
         ):
-            if value not in known:
+            if not is_one_of(value, known):
                 raise ArgumentError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
         among: Choice = choice if stages == "two" else "solver"
         super().__init__(simulator, demand, choice=among, **options)

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, several
+from spatialops._arrays import Array, ArrayLike, IntArray, array, flag, instance, several
 from spatialops._compile.held import Held
 from spatialops.control.locomotion.leg_kernels import (
     LegTables,
@@ -79,7 +79,7 @@ class Legs:
         soles: bool = False,
     ) -> None:
         self.model = instance(model, Model, "model")
-        self.soles = soles
+        self.soles = flag(soles, "soles")
         named = several(feet, "feet", "bodies or nodes, one for each leg")
         if not named:
             raise ArgumentError("feet: expected at least one")

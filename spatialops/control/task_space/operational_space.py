@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, instance, scalar, several
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
@@ -74,14 +74,16 @@ class OperationalSpaceController(SafeController):
         damping: float = 10.0,
         tolerance: float = 1e-8,
     ) -> None:
-        if not tasks or not all(isinstance(item.task, (PointTask, PoseTask)) for item in tasks):
+        each = several(tasks, "tasks", "trackings of points and poses")
+        given = tuple(instance(item, Tracking, "tasks") for item in each)
+        if not given or not all(isinstance(item.task, (PointTask, PoseTask)) for item in given):
             raise ArgumentError("tasks: expected trackings of points and poses")
-        self.model = model
+        self.model = instance(model, Model, "model")
         self.actuation = Actuation(model, model.joint_names)
-        self.tasks = tuple(tasks)
+        self.tasks = given
         self.damping = scalar(damping, "damping", low=0.0)
         self.tolerance = scalar(tolerance, "tolerance", low=0.0)
-        self._nodes = [item.task.node for item in tasks]  # type: ignore[attr-defined]
+        self._nodes = [item.task.node for item in given]  # type: ignore[attr-defined]
         self._last: _Command | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:

@@ -10,7 +10,16 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, is_one_of, whole
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    IntArray,
+    array,
+    dimensions,
+    is_one_of,
+    whole,
+)
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
@@ -252,7 +261,7 @@ class Batch:
         activation : (n_states,) or (n, n_states) array_like, optional
             Of actuators that have dynamics. Default: the scenes'.
         where : (n,) int or (B,) bool array_like, optional
-            Which environments. Default: all.
+            Which environments, in the order of the rows of the others. Default: all.
         seeds : (n,) int array_like, optional
             Added to the seeds of the sensors' noise. Default: the indices of the environments.
 
@@ -467,10 +476,16 @@ class Batch:
     def _which(self, where: ArrayLike | None) -> IntArray:
         """Indices of the environments that are meant."""
         every = self._everything
+        if where is None:
+            return every
+        dimensions(where, "where")
         try:
-            return every if where is None else np.unique(every[_indices(where)])
+            found = every[_indices(where)].reshape(-1)
         except IndexError as error:
             raise ArgumentError(f"where: no environments of {self.size}: {error}") from error
+        if len(np.unique(found)) != len(found):
+            raise ArgumentError(f"where: names an environment twice: {found.tolist()}")
+        return found
 
     def _cut(self, taus: Array) -> Array:
         """Joint forces, found finite, as effort limits leave them: each environment's own."""

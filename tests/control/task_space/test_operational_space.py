@@ -69,6 +69,11 @@ def test_only_points_and_poses_are_taken():
     for tasks in ([], [joint]):
         with pytest.raises(ArgumentError, match="points and poses"):
             OperationalSpaceController(model, tasks)
+    for tasks in ("tip", None, [1.0]):
+        with pytest.raises(ArgumentError, match="tasks: expected"):
+            OperationalSpaceController(model, tasks)
+    with pytest.raises(ArgumentError, match="expected a Model"):
+        OperationalSpaceController(None, [Tracking(PointTask(so.Node("link1")), np.zeros(3))])
 
 
 def test_motors_limits_cut_the_command_and_that_is_said():

@@ -262,6 +262,19 @@ def test_wrong_arguments_are_named():
         batch.step(ctrls=1.0)
 
 
+def test_rows_are_those_of_the_environments_named_in_any_order():
+    with so.Batch(so.Simulator(so.models.pendulum(2).scene(), dt=0.01), 4, threads=1) as batch:
+        batch.step()
+        batch.reset(q=[[0.3, 0.0], [0.1, 0.0]], time=[3.0, 1.0], where=[3, 1])
+        assert batch.q[[1, 3], 0].tolist() == [0.1, 0.3]
+        batch.reset(q=[[0.2, 0.0]], where=[-2])
+        assert batch.q[2, 0] == 0.2
+        with pytest.raises(ArgumentError, match="where: names an environment twice"):
+            batch.reset(where=[1, 1])
+        with pytest.raises(ArgumentError, match="where: expected numbers"):
+            batch.reset(where=[[1, 2], [3]])
+
+
 @pytest.mark.parametrize("nowhere", [[], [False, False]])
 def test_none_may_begin_anew(nowhere):
     batch = so.Batch(so.Simulator(pendulum()), 2, threads=1)
