@@ -84,6 +84,7 @@ _OF_PILES = 1.0
 # problems of a heap of boxes Newton's method solves two, of 98 of a wall that falls 26, half of
 # them next to this; of what is nearer three in four of the wall.
 _FAR = 0.01
+_AT_REST = 1e-6  # velocity relative to that which forces of a step give
 
 
 class Aim(NamedTuple):
@@ -94,7 +95,7 @@ class Aim(NamedTuple):
     attempts: int  # from one start at most
     again: bool  # whether the problem before was this one, but for small changes
     more: bool  # or but for some contacts more
-    at_rest: bool = False  # whether nothing moves before
+    stands: bool = False  # whether what does not move before goes on standing, if it can
 
 
 AIM = numba.typeof(Aim(True, 1.0, 1, False, False))
@@ -136,7 +137,8 @@ def central_impulses(
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
     total, residual = found_impulses(problem, aim, p, scratch)
-    if aim.at_rest and aim.attempts > BEFORE_INSIDE and has_inside(rows) and can_stand(rows):
+    stands = aim.stands and has_inside(rows) and can_stand(rows) and nothing_moves(rows)
+    if stands and aim.attempts > BEFORE_INSIDE:
         warm = aim.warm and total >= 0
         count, residual = kept_standing(problem, warm, aim.tolerance, residual, p, scratch)
         total += count if total >= 0 else -count
@@ -177,6 +179,17 @@ def found_impulses(
             copy_into(p, kept)
             residual = least
     return (-total if aim.warm else total), residual
+
+
+@inlined
+def nothing_moves(rows: ContactRows) -> bool:
+    """Whether it is known that nothing moves before, by what velocities become without impulses."""
+    fastest = moves = 0.0
+    for i in range(rows.u.size):
+        fastest = max(fastest, abs(rows.u[i]))
+    for k in range(rows.moves.size):
+        moves = max(moves, rows.moves[k])
+    return rows.moves.size > 0 and moves <= _AT_REST * fastest
 
 
 @inlined

@@ -51,7 +51,8 @@ class Buffers(NamedTuple):
     newton_ints: IntArray
     newton_floats: Array
     island_ints: IntArray  # see `Islands`; then places and trees of one of them
-    island_floats: Array  # entries of its rows; u, impulses, friction, prior and dry of contacts
+    # Entries of its rows; u, impulses, friction, prior and dry of contacts; what moved of trees.
+    island_floats: Array
     block_ints: IntArray
     block_floats: Array
 
@@ -78,7 +79,7 @@ def new_buffers(room: NewtonRoom) -> Buffers:
         np.zeros(ints, dtype=np.int64),
         aligned(1, floats)[0],
         np.zeros(4 * n + 3 + (4 + PLACE_COLUMNS) * m, dtype=np.int64),
-        np.zeros(room.entries + 9 * m),
+        np.zeros(room.entries + 9 * m + n),
         *new_blocks(room),
     )
 
@@ -237,10 +238,12 @@ def solve_island(
             rows.law,
             islands.moments[: put_moments(rows, members, islands)],
             islands.statuses[: count if rows.statuses.size > 0 else 0],
+            floats[size + 9 * count : size + 9 * count + (trees if rows.moves.size > 0 else 0)],
         )
     )
     own = floats[size + 3 * count : size + 6 * count]
     copy_contacts(rows, p, members, island, own)
+    copy_moves(rows, members, islands, island)
     scratch = newton_scratch(
         buffers.newton_ints,
         buffers.newton_floats,
@@ -255,7 +258,7 @@ def solve_island(
         ),
     )
     # Scratch is that of all islands.
-    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False, aim.more, aim.at_rest)
+    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False, aim.more, aim.stands)
     iterations, residual = impulses_of_law(island, fastest, anew, own, refer(scratch))
     for c in range(count):
         for j in range(3):
@@ -334,6 +337,22 @@ def copy_contacts(
         island.dry[c] = rows.dry[i]
     for c in range(island.statuses.size):
         island.statuses[c] = rows.statuses[members[c]]
+
+
+@kernel
+def copy_moves(
+    rows: ContactRows, members: IntArray, islands: Islands, island: ContactRows
+) -> None:
+    """How fast an island's trees are before, where that is known."""
+    if island.moves.size == 0:
+        return
+    for k in range(island.moves.size):
+        island.moves[k] = 0.0
+    for i in members:
+        for side in range(TREE_A, TREE_B + 1):
+            tree = rows.L.places[i, side]
+            if tree >= 0:
+                island.moves[islands.numbers[tree]] = rows.moves[tree]
 
 
 @kernel

@@ -55,6 +55,7 @@ class ContactRows(NamedTuple):
     owners: IntArray = np.zeros(0, dtype=np.int64)
     # (m,) to begin with, then those of the answer, see `known_statuses`; -1: unknown; or none
     statuses: IntArray = np.zeros(0, dtype=np.int64)
+    moves: Array = np.zeros(0)  # (n,) fastest velocity of each tree before; or none: not known
 
 
 class Problem(NamedTuple):

@@ -204,7 +204,8 @@ WHOLE_BEFORE = SWUNG + 2  # second difference of whole accelerations, contacts' 
 TAU_BEFORE = WHOLE_BEFORE + 1  # joint forces of the last step in which contacts pushed
 ON_WAY = TAU_BEFORE + 1  # 1: links that something hangs on which may arrive in the piece
 GUESS_FIRST = ON_WAY + 1  # DVC_GUESS as the piece was stated first
-VECTORS = GUESS_FIRST + 1
+MOVES = GUESS_FIRST + 1  # fastest velocity of each tree as a contact problem is stated
+VECTORS = MOVES + 1
 
 # Columns of what elements (springs and actuators) do in a piece: the force where it is evaluated,
 # and by how much it falls with the change of the rate until the end of the piece.

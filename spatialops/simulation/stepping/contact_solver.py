@@ -31,7 +31,6 @@ from spatialops.simulation.stepping.warm.impulse_memory import (
 # as they are. What moves changes more, and looking costs half of what solving does.
 _FEW = 2
 _NEARLY = 1e-9
-_AT_REST = 1e-6  # velocity relative to that which forces of a step give
 
 
 @stage
@@ -43,7 +42,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     m = t.control[at.ACTING]
     remembered = load_impulses(t) if warm else 0
     known = remembered > 0
-    rows, buffers = refer(rows_of(t, m)), refer(buffers_of(t))
+    rows, buffers = refer(rows_of(t, m, True)), refer(buffers_of(t))
     for i in range(m if known else 0):
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]
@@ -53,8 +52,9 @@ def solve_here(t: Tables, warm: bool) -> None:
         ALL_ATTEMPTS,
         known and t.control[at.TURNED] == 1,
         known and t.control[at.ANEW] > 0,
-        is_at_rest(t, m),
+        True,
     )
+    put_moves(t)
     iterations, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers)
     t.control[at.CODE] = 0
     t.control[at.QUIET] = 0
@@ -82,14 +82,13 @@ def solve_here(t: Tables, warm: bool) -> None:
 
 
 @inlined
-def is_at_rest(t: Tables, m: int) -> bool:
-    """Whether nothing moves before the step, by what the contacts' velocities become in it."""
-    fastest = moves = 0.0
-    for i in range(3 * m):
-        fastest = max(fastest, abs(t.u[i]))
-    for k in range(t.v.size):
-        moves = max(moves, abs(t.v[k]))
-    return moves <= _AT_REST * fastest
+def put_moves(t: Tables) -> None:
+    """How fast each tree is before."""
+    moves = t.vectors[at.MOVES]
+    for i in range(t.trees.size - 1):
+        moves[i] = 0.0
+        for k in range(t.trees[i], t.trees[i + 1]):
+            moves[i] = max(moves[i], abs(t.v[k]))
 
 
 @inlined

@@ -135,15 +135,16 @@ class Tables(NamedTuple):
 
 
 @merged
-def rows_of(t: Tables, m: int) -> ContactRows:
-    """The prepared problem of m contacts."""
+def rows_of(t: Tables, m: int, moved: bool = False) -> ContactRows:
+    """The prepared problem of m contacts, and what moves before where that counts."""
     L = SparseRows(t.entries, t.places[:m])
     prior, dry = t.prior[:m], t.dry[:m]
     u, friction = t.u[: 3 * m], t.friction[:m]
     owners, law = t.owners[: t.control[at.MOMENTS]], t.control[at.LAW]
     statuses = t.statuses[:m]
     trees = t.run_trees if has_runs(t) else t.trees
-    return ContactRows(L, trees, u, friction, prior, dry, t.facets, law, owners, statuses)
+    moves = t.vectors[at.MOVES, : t.trees.size - 1 if moved else 0]
+    return ContactRows(L, trees, u, friction, prior, dry, t.facets, law, owners, statuses, moves)
 
 
 @inlined

@@ -45,6 +45,21 @@ def test_a_pyramid_of_balls_stands(layers, friction):
 
 
 @pytest.mark.compiled
+def test_it_stands_whatever_moves_elsewhere():
+    """Each island by itself: a ball that rolls away is none of the pyramid's."""
+    stands = pyramid(3, 0.8)
+    places = [*stands.state.q.reshape(-1, 7)[:, :3], (3.0, 0.0, RADIUS)]
+    scene = bodies_scene([so.Sphere(RADIUS)] * len(places), np.array(places))
+    geoms = [replace(geom, friction=0.8) for geom in scene.geoms]
+    v = scene.state.v.copy()
+    v[-6:] = 0.0, 1.0 / RADIUS, 0.0, 1.0, 0.0, 0.0
+    scene = so.Scene(scene.model, geoms, state=so.State(scene.state.q, v))
+    record = so.Simulator(scene, dt=2e-3).run(duration=0.02)
+    assert np.abs(record.v[:, :-6]).max() < 1e-9 * KICK
+    assert record.v[-1, -3] == pytest.approx(1.0)
+
+
+@pytest.mark.compiled
 @pytest.mark.parametrize("layers", [3, 4])
 def test_what_nothing_can_hold_falls(layers):
     """A convex problem says so: its least energy is not that of rest."""

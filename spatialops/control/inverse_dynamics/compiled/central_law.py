@@ -58,6 +58,7 @@ def solve_central(
         which,
         newton.trees[:0],
         newton.trees[:0],
+        friction[:0],
     )
     sharp = TOLERANCE if which == law.POLYGON else POLISHED
     limit = SHARPER * TOLERANCE if which == law.CONE else TOLERANCE
