@@ -23,6 +23,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep_contacts
 from spatialops.contact.newton.inside.from_inside import from_inside
+from spatialops.contact.newton.inside.from_polygon import from_polygon, has_polygon
 from spatialops.contact.newton.inside.interior_point import can_stand, has_inside
 from spatialops.contact.newton.inside.standing import kept_standing
 from spatialops.contact.newton.path_following import (
@@ -178,6 +179,9 @@ def found_impulses(
         if not residual < least:
             copy_into(p, kept)
             residual = least
+    if not residual <= aim.tolerance and aim.attempts > BEFORE_INSIDE and has_polygon(rows):
+        count, residual = from_polygon(problem, aim.tolerance, residual, p, scratch)
+        total += count
     return (-total if aim.warm else total), residual
 
 

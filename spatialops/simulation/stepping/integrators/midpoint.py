@@ -13,7 +13,8 @@ Closures hold in every round. Damping has the old velocity: the armature fitted 
 (`joint_forces`).
 
 dv_c is foreseen too. Where the contact problem answers otherwise by what would matter, smooth part
-and problem are stated once more (`again`).
+and problem are stated once more (`again`). Impulses of what arrives together are no forces that go
+on, and nothing is foreseen beside them (`sudden_changes`).
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from spatialops.simulation.stepping.integrators.lone_bodies import (
     turn_lone,
 )
 from spatialops.simulation.stepping.integrators.past import foresee
+from spatialops.simulation.stepping.integrators.sudden_changes import sudden_turns, way_share
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
@@ -205,7 +207,7 @@ def settle(t: Tables, first: bool) -> int:
         return evaluate(t, v_m, first, at.DV)
     for rounds in range(MOST_CORRECTIONS + 1):
         for k in range(nv):
-            v_m[k] = v_e[k] + 0.5 * (dv[k] + guess[k])
+            v_m[k] = v_e[k] + way_share(t, k) * (dv[k] + guess[k])
         t.control[at.ROUNDS] = rounds
         status = evaluate(t, v_m, first and rounds == 0, at.NEXT)
         if status != OK:
@@ -246,7 +248,7 @@ def aim_middle(t: Tables) -> bool:
     carry(t, t.q, q_e, v_e)
     foresee(t, at.SMOOTH_BEFORE, t.control[at.SMOOTH_ORDER], 0.0, dv)
     copy_into(spun, lead)
-    if t.control[at.PUSHES] > 0:
+    if t.control[at.PUSHES] > 0 and not arrive_together(t):
         share = t.monitor[at.PUSHED_SHARE]
         foresee(t, at.PUSHED_BEFORE, t.control[at.PUSHED_ORDER], share, guess)
         turn_lone(t, guess, spun)
@@ -304,11 +306,24 @@ def again(t: Tables) -> bool:
     """Whether contacts answered otherwise than foreseen by what matters: dv is found once more."""
     if t.control[at.SCHEME] != at.MOREAU or t.control[at.REPEATS] == _MOST_REPEATS:
         return False
-    if arrive_together(t):  # of order 1 whatever the middle velocity is
+    if arrive_together(t) and not settles_sudden(t):
         return False
     if t.control[at.PUSHES] <= 0 and t.control[at.ACTING] == 0:
         return False
     return settle_again(t)
+
+
+@kernel
+def settles_sudden(t: Tables) -> bool:
+    """Whether dv is found once more where arrivals are met together; LONGEST, if shorter does.
+
+    It is of order 1 whatever the middle velocity is, but energy shall not grow.
+    """
+    at_once, unforeseen = sudden_turns(t)
+    if at_once and t.monitor[at.PIECE] > _SHORTEST * t.settings[at.DT]:
+        t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
+        return False
+    return unforeseen
 
 
 @stage
