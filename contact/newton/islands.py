@@ -340,9 +340,7 @@ def copy_contacts(
 
 
 @kernel
-def copy_moves(
-    rows: ContactRows, members: IntArray, islands: Islands, island: ContactRows
-) -> None:
+def copy_moves(rows: ContactRows, members: IntArray, islands: Islands, island: ContactRows) -> None:
     """How fast an island's trees are before, where that is known."""
     if island.moves.size == 0:
         return

@@ -66,6 +66,7 @@ def from_polygon(
             at.POLYGON,
             rows.owners,
             rows.statuses,
+            rows.moves,
         )
     )
     total = 0
