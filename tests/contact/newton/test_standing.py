@@ -56,7 +56,7 @@ def test_it_stands_whatever_moves_elsewhere():
     scene = so.Scene(scene.model, geoms, state=so.State(scene.state.q, v))
     record = so.Simulator(scene, dt=2e-3).run(duration=0.02)
     assert np.abs(record.v[:, :-6]).max() < 1e-9 * KICK
-    assert record.v[-1, -3] == pytest.approx(1.0)
+    assert np.linalg.norm(record.v[-1, -3:]) == pytest.approx(1.0)  # it rolls on
 
 
 @pytest.mark.compiled
