@@ -47,7 +47,7 @@ def follow_force(t: Tables, i: int, force: Vec3) -> None:
     pressing = dot(normal, force)
     held = plus_scaled(force, -pressing, normal)
     friction = math.sqrt(dot(held, held))
-    if not friction > _HARDLY * t.friction[i] * pressing or not friction > 0.0:
+    if not (pressing > 0.0 and friction > _HARDLY * t.friction[i] * pressing):
         return
     stopped = abs(t.u[3 * i]) * friction / pressing
     if not dot(slip, slip) <= (_AT_REST * stopped) ** 2 or stopped == 0.0:
