@@ -75,6 +75,12 @@ _LOCKED, _LOCKED_DEEP = 1e-6, 1e-4
 def put_acting_rows(t: Tables) -> None:
     """Frames, velocities and rows of L of the acting contacts, and of their moments."""
     frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
+    put_framed_rows(t)
+
+
+@merged
+def put_framed_rows(t: Tables) -> None:
+    """Moments, and rows of L, of the acting contacts, whose frames and velocities are known."""
     if has_moments(t):
         add_moments(t)
     put_acting_entries(t)
@@ -182,9 +188,7 @@ def drop_locked(t: Tables) -> bool:
 def put_kept_rows(t: Tables) -> None:
     """Rows and squares anew of the contacts that are left, which most problems never need."""
     take_speeds(t, t.ints, t.floats, t.control[at.ACTING])
-    if has_moments(t):
-        add_moments(t)
-    put_acting_entries(t)
+    put_framed_rows(t)
     put_squares(t)
 
 
