@@ -89,20 +89,27 @@ def test_a_pile_goes_on_with_the_best_answer_where_it_may(
     assert np.abs(record.v).max() < 1e-12
 
 
+def buckled(dt):
+    """A wall that collapses, of which too much is asked: its record, and the warnings it gave."""
+    time = so.TimeStepping(tolerance=1e-12)
+    simulator = so.Simulator(collapsing_wall(50).scene, dt=dt, certify="warn", time=time)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        record = simulator.run(duration=0.6)
+    return record, [w for w in caught if "certificate failed" in str(w.message)]
+
+
 @pytest.mark.compiled
 def test_a_wall_that_buckles_is_not_left_to_slow_solvers_under_a_warning():
-    time = so.TimeStepping(tolerance=1e-12)
     told, pivoted = 0, 0
-    for dt in (2.5e-3, 3e-3):  # which steps are not solved is a matter of roundings
-        simulator = so.Simulator(collapsing_wall(50).scene, dt=dt, certify="warn", time=time)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            record = simulator.run(duration=0.6)
-        failures = [w for w in caught if "certificate failed" in str(w.message)]
+    # Which steps are not solved is a matter of roundings: in half of these runs there are some.
+    for dt in np.linspace(2.5e-3, 3.5e-3, 12):
+        record, failures = buckled(dt)
         assert record.metadata["solver_fallbacks"] == 0
         assert bool(failures) == (record.residuals.max() > 1e-12)
         assert record.residuals.max() <= 1e-6
         told += len(failures)
         pivoted += record.metadata["pivoted"]
-    assert told > 0
-    assert pivoted > 0
+        if told and pivoted:
+            return
+    pytest.fail(f"{told} steps without an answer, {pivoted} pivoted")
