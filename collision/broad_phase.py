@@ -171,9 +171,21 @@ def sweep_order(pairs: IntArray, n: int) -> IntArray:
     if n < SWEEP_FROM:
         return np.zeros((2, 0), dtype=np.int64)
     order = np.zeros((2, n + 1), dtype=np.int64)
-    order[FIRST] = np.searchsorted(np.minimum(pairs[:, 0], pairs[:, 1]), np.arange(n + 1))
+    order[FIRST] = _first_rows(pairs, n)
     order[ALONG] = np.arange(n + 1)
     return order
+
+
+def _first_rows(pairs: IntArray, n: int) -> IntArray:
+    """The first row of the pairs of each geom and later ones, (n + 1,), all found by bisection."""
+    geoms = np.arange(n + 1)
+    low, high = np.zeros_like(geoms), np.full_like(geoms, len(pairs))
+    while (low < high).any():
+        middle = (low + high) // 2
+        # Where both have met the middle may be the row behind the last.
+        earlier = (low < high) & (pairs[np.minimum(middle, len(pairs) - 1)].min(axis=1) < geoms)
+        low, high = np.where(earlier, middle + 1, low), np.where(earlier, high, middle)
+    return low
 
 
 @kernel

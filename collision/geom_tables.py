@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, in_parts
 from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.farthest_corner import climbs
 from spatialops.collision.narrow_phase.hull import Polyhedron, box_polyhedron
@@ -114,9 +114,11 @@ def most_contacts(geoms: Sequence[Geom], pairs: IntArray) -> int:
     """How many contacts the pairs (p, 2) may have at once, in all."""
     many = np.array([isinstance(geom.shape, (Mesh, HeightField)) for geom in geoms], dtype=bool)
     ball = np.array([isinstance(geom.shape, (Sphere, Ellipsoid)) for geom in geoms], dtype=bool)
-    a, b = pairs.T
-    few = np.where(ball[a] | ball[b], 1, col.MAX_POINTS)
-    return int(np.where(many[b], col.MANY_POINTS, few).sum())
+    total = 0
+    for a, b in (part.T for part in in_parts(pairs)):
+        few = np.where(ball[a] | ball[b], 1, col.MAX_POINTS)
+        total += int(np.where(many[b], col.MANY_POINTS, few).sum())
+    return total
 
 
 def _middle(shape: ConvexHull) -> Array:

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, in_parts
 from spatialops.collision.shapes import Geom
 
 _LEAST = {"friction": 3, "torsion": 4, "rolling": 6}  # condim that lets a coefficient act
-_AT_ONCE = 1 << 16  # pairs: what is made on the way to their coefficients stays small
 
 
 class PairCoefficients(NamedTuple):
@@ -51,15 +50,24 @@ def pair_coefficients(geoms: Sequence[Geom], pairs: IntArray) -> PairCoefficient
     those of the geom of higher priority; the larger condim.
     """
     names = _Columns._fields[1:]
-    columns = _Columns(
-        np.array([geom.mixing == "maximum" for geom in geoms], dtype=np.float64),
-        *(np.array([getattr(geom, name) for geom in geoms], dtype=np.float64) for name in names),
-    )
-    found = np.empty((len(PairCoefficients._fields), len(pairs)))
-    for start in range(0, len(pairs), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        found[:, part] = _mixed(columns, pairs[part])
-    return PairCoefficients(*(alike(row) for row in found))
+    table = np.array(
+        [[geom.mixing == "maximum", *(getattr(geom, name) for name in names)] for geom in geoms],
+        dtype=np.float64,
+    ).reshape(len(geoms), len(_Columns._fields))
+    # Geoms that have the same are alike: most scenes have few kinds, and far fewer pairs of them.
+    kinds, kind_of = np.unique(table, axis=0, return_inverse=True)
+    n = len(kinds)
+    if n * n >= len(pairs):
+        return _all_mixed(_Columns(*table.T), pairs)
+    of_kinds = _all_mixed(_Columns(*kinds.T), np.indices((n, n)).reshape(2, -1).T)
+    which = n * kind_of[pairs[:, 0]] + kind_of[pairs[:, 1]]
+    return PairCoefficients(*(_taken(row, which) for row in of_kinds))
+
+
+def _all_mixed(columns: _Columns, pairs: IntArray) -> PairCoefficients:
+    parts = [np.zeros((len(PairCoefficients._fields), 0))]
+    parts += [np.stack(_mixed(columns, part)) for part in in_parts(pairs)]
+    return PairCoefficients(*(alike(row) for row in np.concatenate(parts, axis=1)))
 
 
 def _mixed(columns: _Columns, pairs: IntArray) -> PairCoefficients:
@@ -77,8 +85,19 @@ def _mixed(columns: _Columns, pairs: IntArray) -> PairCoefficients:
     return PairCoefficients(restitution=np.sqrt(first.restitution * second.restitution), **found)
 
 
+def _taken(values: Array, which: IntArray) -> Array:
+    """Values of these rows, or one number in their place where all values are the same."""
+    if _is_one(values):
+        return np.broadcast_to(values[:1], which.shape)
+    return alike(values[which])
+
+
+def _is_one(values: Array) -> bool:
+    return len(values) > 0 and bool((values == values[0]).all())
+
+
 def alike(values: Array) -> Array:
     """A copy of values (n,), or one number in their place, read-only, where all are the same."""
-    if len(values) and (values == values[0]).all():
+    if _is_one(values):
         return np.broadcast_to(values[:1].copy(), values.shape)
     return values.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -28,6 +28,7 @@ _T = TypeVar("_T")
 _FLOAT = np.dtype(np.float64)
 
 NOTHING = 1e-300  # a scale of zeros, which may not divide
+_AT_ONCE = 1 << 16  # rows of a part
 
 
 def three_numbers(values: ArrayLike, name: str, error: type[ValueError]) -> Array:
@@ -185,6 +186,12 @@ def all_finite(values: Array) -> bool:
 def largest(values: Array) -> float:
     """Largest size of an entry, zero where there is none."""
     return float(np.abs(values).max()) if values.size else 0.0
+
+
+def in_parts(rows: IntArray) -> Iterator[IntArray]:
+    """Rows of a long table part by part, so that what is made of them on the way stays small."""
+    for start in range(0, len(rows), _AT_ONCE):
+        yield rows[start : start + _AT_ONCE]
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -151,6 +153,14 @@ def _plane(corners: Array) -> Array:
 
 
 def box_polyhedron(size: Sequence[float]) -> Polyhedron:
-    """A box with full edges `size` about its middle."""
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    return convex_hull(0.5 * signs * np.asarray(size, dtype=np.float64))
+    """A box with full edges `size` about its middle: the cube, stretched along its axes."""
+    cube, edges = _cube(), np.asarray(size, dtype=np.float64)
+    planes = cube.planes.copy()
+    planes[:, 3] = 0.5 * np.abs(planes[:, :3]) @ edges
+    return replace(cube, vertices=cube.vertices * edges, planes=planes)
+
+
+@cache
+def _cube() -> Polyhedron:
+    """The cube with edges of one."""
+    return convex_hull(np.array(list(product((-0.5, 0.5), repeat=3))))

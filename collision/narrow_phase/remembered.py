@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._arrays import Array, IntArray, Vec3, in_parts
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     column_of,
@@ -66,9 +66,13 @@ _OUT = 0.1  # of the error allowed, by which the origin's foot may lie out of a 
 
 def new_table(geom_ints: IntArray, pairs: IntArray) -> Array:
     """A table for the pairs of geoms that need one: a power of two of rows, or none."""
-    kinds = geom_ints[pairs, GEOM_SHAPE]
-    turned = ((kinds > HALF_SPACE) & (kinds < MESH)).all(axis=1)
-    count = int(np.count_nonzero(turned & ~(kinds == CAPSULE).all(axis=1)))
+    kinds = geom_ints[:, GEOM_SHAPE]
+    turned, capsule = (kinds > HALF_SPACE) & (kinds < MESH), kinds == CAPSULE
+    count = 0
+    for a, b in (part.T for part in in_parts(pairs)):
+        count += int(np.count_nonzero(turned[a] & turned[b] & ~(capsule[a] & capsule[b])))
+        if count >= MOST:
+            break
     rows = min(1 << (count - 1).bit_length(), MOST) if count > 0 else 0
     return np.zeros((rows, COLUMNS))
 

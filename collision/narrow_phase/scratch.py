@@ -53,11 +53,10 @@ def new_scratch(geom_ints: IntArray, lists: IntArray) -> Scratch:
 
 def scratch_shapes(geom_ints: IntArray, lists: IntArray) -> tuple[tuple[int, int], tuple[int, int]]:
     """Shapes of the scratch tables that these geoms need."""
-    largest = RIM + 1
-    for row in geom_ints:
-        if row[col.GEOM_SHAPE] in (col.BOX, col.HULL):
-            places = lists[row[col.GEOM_LOOPS] : row[col.GEOM_LOOPS] + row[col.GEOM_FACE_COUNT] + 1]
-            largest = max(largest, int(np.diff(places).max()))
+    largest = RIM + 1  # and a face of a box has four corners
+    for row in geom_ints[geom_ints[:, col.GEOM_SHAPE] == col.HULL]:
+        places = lists[row[col.GEOM_LOOPS] : row[col.GEOM_LOOPS] + row[col.GEOM_FACE_COUNT] + 1]
+        largest = max(largest, int(np.diff(places).max()))
     room = max(128, 2 * largest + 8)  # of two polygons' corners
     return (EPA_ROWS + BLOCKS * room, 10), (FIRST_NAME + BLOCKS * (room + 1), 3)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from spatialops import _arrays
 from spatialops.collision import Geom, Sphere
-from spatialops.collision import pair_coefficients as module
 from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.errors import ShapeError
 
@@ -57,7 +57,7 @@ def test_many_pairs_are_taken_in_parts(rng, monkeypatch):
     ]
     pairs = np.column_stack(np.triu_indices(12, 1))
     whole = pair_coefficients(geoms, pairs)
-    monkeypatch.setattr(module, "_AT_ONCE", 7)
+    monkeypatch.setattr(_arrays, "_AT_ONCE", 7)
     for values, expected in zip(pair_coefficients(geoms, pairs), whole, strict=True):
         assert np.array_equal(values, expected)
     assert len(set(whole.friction)) > 10
@@ -70,3 +70,18 @@ def test_what_all_pairs_have_alike_is_one_number():
     assert (found.torsion == 0.0).all()
     assert found.friction.strides != (0,)
     assert sorted(set(found.friction)) == [0.25, 0.5]
+
+
+def test_pairs_of_few_kinds_have_what_each_pair_has_by_itself(rng):
+    kinds = [
+        ball(friction=0.25, torsion=0.1),
+        ball(friction=1.0, mixing="maximum"),
+        ball(friction=0.5, priority=1, restitution=0.3),
+    ]
+    geoms = [kinds[i] for i in rng.integers(0, 3, 30)]
+    pairs = np.column_stack(np.triu_indices(30, 1))
+    together = pair_coefficients(geoms, pairs)
+    alone = [pair_coefficients(geoms, pair[None]) for pair in pairs]
+    for name, values in together._asdict().items():
+        assert np.array_equal(values, [getattr(one, name)[0] for one in alone])
+    assert len(set(together.friction)) > 2

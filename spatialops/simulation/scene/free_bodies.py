@@ -48,8 +48,10 @@ def free_bodies(model: Model, loops: Loops, elements: Elements) -> FreeBodies:
     drawn = _drawn(elements, top)
     lone, roots = list[int](), list[int]()
     root_of = np.full(nv, -1, dtype=np.int64)
+    by_tree = np.argsort(top, kind="stable")
+    begins = np.searchsorted(top[by_tree], np.arange(nv + 1))
     for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE).tolist():
-        own = np.flatnonzero(top == k)
+        own = by_tree[begins[k] : begins[k + 1]]
         root, carried = own[: tree[k, layout.GROUP]], own[tree[k, layout.GROUP] :]
         damped = links[root][:, [layout.ARMATURE, layout.DAMPING]].any()
         heavy = links[carried, layout.MASS : layout.PITCH].any()

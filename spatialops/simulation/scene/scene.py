@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, several
+from spatialops._arrays import Array, ArrayLike, IntArray, array, in_parts, several
 from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import (
@@ -366,8 +366,13 @@ class Scene:
 
         Infinite where there are none. Spheres have bounds.
         """
-        spheres = (self.geom_ints[self.pairs, col.GEOM_SHAPE] == col.SPHERE).all(axis=1)
-        return float(self.pair_widths[~spheres].min(initial=col.INFINITE))
+        sphere = self.geom_ints[:, col.GEOM_SHAPE] == col.SPHERE
+        least = col.INFINITE
+        for pairs in in_parts(self.pairs):
+            a, b = pairs.T
+            widths = self._widths(pairs)[~(sphere[a] & sphere[b])]
+            least = min(least, float(widths.min(initial=col.INFINITE)))
+        return least
 
     @property
     def pair_widths(self) -> Array:
@@ -375,12 +380,12 @@ class Scene:
 
         Infinite of what meets a half-space: depth in it only grows, nothing gets through unseen.
         """
-        a, b = self.pairs.T
-        widths = np.minimum(
-            self.geom_floats[a, col.GEOM_WIDTH], self.geom_floats[b, col.GEOM_WIDTH]
-        )
-        flat = self.geom_ints[b, col.GEOM_SHAPE] == col.HALF_SPACE
-        return np.where(flat, np.inf, widths)
+        return self._widths(self.pairs)
+
+    def _widths(self, pairs: IntArray) -> Array:
+        a, b = pairs.T
+        widths, flat = self.geom_floats[:, col.GEOM_WIDTH], self.geom_ints[:, col.GEOM_SHAPE]
+        return np.where(flat[b] == col.HALF_SPACE, np.inf, np.minimum(widths[a], widths[b]))
 
     def to_data(self) -> PlainData:
         """The geoms, closures and what pairs have, as plain data.

@@ -9,10 +9,12 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import BoolArray, IntArray
 from spatialops.collision.shapes import FIXED, Geom, Sphere, may_collide
+from spatialops.errors import ArgumentError
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 NamePairs = tuple[tuple[str, str], ...]
+_MOST = 250_000_000  # pairs, of 22 000 geoms: 8 GB of tables
 
 
 def touching_pairs(
@@ -34,14 +36,23 @@ def touching_pairs(
     beside = _beside(_neighbours(model) | _tied_bodies(model, loops))
     of = np.asarray(bodies, dtype=np.int64)
     found = [np.zeros((0, 2), dtype=np.int64)]
+    count = 0
     for a in range(len(geoms)):
         may = allowed[masks[a], masks[a + 1 :]]
-        may &= ~np.isin(of[a + 1 :], beside.get(int(of[a]), ()))
+        for body in beside.get(int(of[a]), ()):
+            may &= of[a + 1 :] != body
         may[np.asarray(always.get(a, ()), dtype=np.int64) - a - 1] = True
         may[np.asarray(never.get(a, ()), dtype=np.int64) - a - 1] = False
         may &= of[a + 1 :] != of[a]
         later = a + 1 + np.flatnonzero(may)
         found.append(np.stack([np.full_like(later, a), later], axis=1))
+        count += len(later)
+        if count > _MOST:
+            raise ArgumentError(
+                f"geoms: {len(geoms)} of them make more than {_MOST:.0e} pairs that may touch, "
+                "which are listed one by one; keep apart those that never do, by `group` and "
+                "`collides_with`"
+            )
     pairs = np.concatenate(found)
     turned = _go_second(geoms, pairs)
     pairs[turned] = pairs[turned, ::-1]

@@ -37,7 +37,9 @@ _UNKEPT = (
     "island_floats",
     "block_ints",
     "block_floats",
-)  # made anew for every problem
+    "near",
+    "memory_first",
+)  # made anew for every problem, or wherever geoms are
 # Long tables of which a part is in use: pages that nobody writes to take no memory.
 _IN_USE = {"contact_records": at.CONTACT_ROWS, "events": at.EVENT_ROWS}
 
@@ -179,7 +181,9 @@ class Stepping:
                 continue
             count = int(t.control[_IN_USE[name]]) if name in _IN_USE else len(old)
             new[:count] = old[:count]
-        bigger.near[-1] = -1
+        # Of the pairs of a large scene those that have acted are few.
+        pairs = t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_PAIR]
+        bigger.memory_first[pairs] = t.memory_first[pairs]
         bigger.control[at.LOOKED] = 0
         return bigger
 

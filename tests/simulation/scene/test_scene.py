@@ -8,6 +8,7 @@ import pytest
 import spatialops as so
 from spatialops.collision import HalfSpace, Sphere
 from spatialops.errors import ArgumentError, ShapeError, SpatialOpsError
+from spatialops.simulation.scene import touching_pairs
 
 BALL = so.Inertia.sphere(0.1, mass=1.0)
 
@@ -160,3 +161,16 @@ def test_a_scene_says_what_it_is(model):
     assert "2 Sphere" in lines[2]
     assert lines[3].startswith("  pairs that may touch: 2")
     assert lines[4] == "  closures: none"
+
+
+def test_more_pairs_than_there_is_room_for_are_refused(monkeypatch):
+    builder = so.TreeBuilder()
+    for i in range(6):
+        builder.add_body(f"b{i}", joint="free", inertia=BALL)
+    model = builder.build()
+    balls = [so.Geom(f"b{i}", f"b{i}", Sphere(0.1)) for i in range(6)]
+    monkeypatch.setattr(touching_pairs, "_MOST", 14)
+    with pytest.raises(ArgumentError, match=r"6 of them make more than 1e.01 pairs.*group"):
+        so.Scene(model, balls)
+    monkeypatch.setattr(touching_pairs, "_MOST", 15)
+    assert len(so.Scene(model, balls).pairs) == 15
