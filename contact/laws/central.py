@@ -33,20 +33,21 @@ def central_solution(
 ) -> LCPSolution | None:
     """Central impulses in the unknowns of a formulation, judged by its residual.
 
-    None where it has no room for the unknowns of contacts.
+    None where it has no room for the unknowns of contacts, or has others in their place.
     """
     n_f = int(getattr(formulation, "n_f", 4))
     forces, rates = used_rows(problem.kinds, n_f)
     count = int(forces.sum() + rates.sum())
     if lcp.size < count:
         return None
+    unit = _unit(problem, formulation, lcp.size, count)
+    if not unit > 0.0:
+        return None
     impulses, after, iterations = _impulses(problem, n_f, start)
     beta = _polyhedral(impulses, n_f)
     sigma = (-after[:, 1:] @ directions(n_f).T).max(axis=1)
     z = np.zeros(lcp.size)
-    z[lcp.size - count :] = np.concatenate(
-        [beta[forces] / _unit(problem, formulation, lcp.size, count), sigma[rates]]
-    )
+    z[lcp.size - count :] = np.concatenate([beta[forces] / unit, sigma[rates]])
     front = lcp.size - count
     if front:
         z[:front] = _others(lcp, z, front)

@@ -318,6 +318,7 @@ class Mirrored:
     ],
     ids=["block", "ball", "pendulum"],
 )
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_solvers_from_outside_give_the_same_motion(scene, dt, steps):
     inside = so.Simulator(scene, dt=dt).run(duration=steps * dt)
     assert (inside.contact_counts > 0).sum() > 100
