@@ -23,7 +23,7 @@ from spatialops._files import opened
 from spatialops.errors import AssetError
 
 MAX_BYTES = 4 * 2**20
-MAX_DEPTH = 100
+MAX_DEPTH = 500  # as MuJoCo's
 MAX_ELEMENTS = 50_000
 MAX_TAG_BYTES = 2**20
 MAX_ATTRIBUTES = 1000

@@ -153,7 +153,8 @@ def _frames(data: Mapping[str, Any], bodies: tuple[str, ...]) -> dict[str, Frame
     positions = array(data["frame_positions"], (n, 3), "frame_positions", finite=True)
     rotations = array(data["frame_rotations"], (n, 3, 3), "frame_rotations", finite=True)
     _check_rotations(rotations, "frame_rotations")
-    missing = [name for name in bodies if name not in names]
+    known = set(names)
+    missing = [name for name in bodies if name not in known]
     if missing:
         raise ModelError(f"stored model: frame_names: body {missing[0]!r} has none")
     parts = zip(names, owners, positions, rotations, strict=True)

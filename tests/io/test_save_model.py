@@ -190,3 +190,24 @@ def test_robots_round_trip(tmp_path: Path, path: Path, end: str) -> None:
         "root_joint" if free and i == 0 else name for i, name in enumerate(ours.joint_names)
     )
     agree(ours, again, names)
+
+
+def _chain(n: int) -> so.Model:
+    builder, parent = so.TreeBuilder(), "world"
+    inertia = so.Inertia.box((0.1, 0.1, 0.2), mass=1.0)
+    for i in range(n):
+        builder.add_body(f"l{i}", parent=parent, joint="revolute", inertia=inertia)
+        parent = f"l{i}"
+    return builder.build()
+
+
+def test_chains_are_as_long_as_elements_may_be_nested(tmp_path: Path) -> None:
+    path = so.save_model(_chain(496), tmp_path / "chain.xml")
+    assert so.load_model(path).n_bodies == 496
+    mujoco = pytest.importorskip("mujoco")
+    assert mujoco.MjModel.from_xml_path(str(path)).nv == 496
+    with pytest.raises(ModelError, match="body 'l496': stands within 496 others"):
+        so.save_model(_chain(1200), tmp_path / "longer.xml")
+    assert not (tmp_path / "longer.xml").exists()
+    again = so.load_model(so.save_model(_chain(1200), tmp_path / "longer.urdf"))
+    assert again.n_bodies == 1200

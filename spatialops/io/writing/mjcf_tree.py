@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -11,6 +12,7 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import to_quaternion
 from spatialops.errors import ModelError
 from spatialops.io.description import Notes
+from spatialops.io.safe_xml import MAX_DEPTH
 from spatialops.io.writing.urdf_tree import words
 from spatialops.tree.builder import WORLD
 from spatialops.tree.described import Described, described
@@ -21,6 +23,7 @@ _WXYZ = [3, 0, 1, 2]
 _THIN = 1e-9  # rad, m, N m or N: MuJoCo takes a range of no width for none
 _BEYOND = 1e30  # a limit that is none, where only the other is
 _SAME = 1e-12  # of centres of mass
+_LONGEST = MAX_DEPTH - 4  # <mujoco>, <worldbody>, what is in a body, and what is in that
 _COMPILER = {
     "angle": "radian",
     "autolimits": "true",
@@ -37,17 +40,32 @@ def mjcf_tree(model: Model, name: str, notes: Notes) -> Element:
     SubElement(root, "option", gravity=words(np.asarray(model.gravity)))
     world = SubElement(root, "worldbody")
     made: list[Element] = []
-    for i, body in enumerate(described(model)):
+    bodies = described(model)
+    _refuse_deep(bodies)
+    for i, body in enumerate(bodies):
         above = world if body.parent < 0 else made[body.parent]
         made.append(_body(above, model, body, _share(model, i, body, notes)))
+    kept = {WORLD, *model.body_names}
     for frame_name, frame in model.frames.items():
-        if frame_name in model.body_names or frame_name == WORLD:
+        if frame_name in kept:
             continue
         above = world if frame.body < 0 else made[frame.body]
         SubElement(above, "body", _pose(frame_name, frame.position, frame.rotation))
     if np.isfinite(model.velocity_limit).any():
         notes.add("a MJCF file has no limits of velocity")
     return root
+
+
+def _refuse_deep(bodies: Sequence[Described]) -> None:
+    """Refuse chains that are longer than elements may be nested."""
+    levels: list[int] = []
+    for body in bodies:
+        levels.append(1 + (levels[body.parent] if body.parent >= 0 else 0))
+        if levels[-1] > _LONGEST:
+            raise ModelError(
+                f"body {body.name!r}: stands within {levels[-1] - 1} others; a MJCF file nests "
+                f"them, and MuJoCo reads {_LONGEST} levels; a URDF has no such limit"
+            )
 
 
 def _body(above: Element, model: Model, body: Described, compensation: float) -> Element:

@@ -86,8 +86,9 @@ def _joint(robot: Element, model: Model, body: Described, above: str) -> None:
 
 def _frames(robot: Element, model: Model, free: bool, notes: Notes) -> None:
     """Bodies that were merged, as links without mass."""
+    kept = {WORLD, *model.body_names}
     for name, frame in model.frames.items():
-        if name in model.body_names or name == WORLD:
+        if name in kept:
             continue
         if frame.body < 0 and free:
             notes.add("a URDF with a free base has nothing on the world", name)

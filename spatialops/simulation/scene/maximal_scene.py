@@ -62,8 +62,9 @@ def maximal_scene(scene: Scene) -> Scene:
     builder = TreeBuilder(gravity=model.gravity)
     for name in model.body_names:
         builder.add_body(name, joint=Joint("free", name=name), inertia=_inertia(model, name))
+    bodies = set(model.body_names)
     for name, frame in model.frames.items():
-        if frame.body >= 0 and name not in model.body_names:
+        if frame.body >= 0 and name not in bodies:
             parent = model.body_names[frame.body]
             builder.add_body(name, parent=parent, position=frame.position, rotation=frame.rotation)
         elif frame.body < 0 and name != WORLD:
