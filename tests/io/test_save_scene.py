@@ -155,3 +155,41 @@ def test_what_a_format_does_not_have_is_told(tmp_path) -> None:
         so.save_scene(scene, tmp_path / "a.urdf")
     with pytest.raises(ArgumentError, match="expected a Scene"):
         so.save_scene(model, tmp_path / "a.xml")  # type: ignore[arg-type]
+
+
+def pile(n, **changes):
+    builder = so.TreeBuilder()
+    for i in range(n):
+        builder.add_body(f"b{i}", joint="free", inertia=STEEL, position=(0.3 * i, 0.0, 0.1))
+    builder.add_body("lid", parent="b0", joint="revolute", inertia=STEEL)
+    geoms = [so.Geom("floor", "world", so.HalfSpace(), friction=0.7, torsion=0.01)]
+    for body in (*(f"b{i}" for i in range(n)), "lid"):
+        own = {"friction": 0.7, "torsion": 0.01, **changes.get(body, {})}
+        geoms.append(so.Geom(body, body, so.Sphere(0.1), **own))
+    return so.Scene(builder.build(), geoms)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, 0),
+        ({"b1": {"friction": 0.2}}, 14),
+        ({"b2": {"group": 2}}, 0),  # it collides with the group of all others
+        ({"b2": {"group": 2, "collides_with": 2}}, 9),
+    ],
+)
+def test_pairs_are_told_one_by_one_only_where_geoms_cannot_say_them(tmp_path, changes, told):
+    ours = pile(4, **changes)
+    path = so.save_scene(ours, tmp_path / "pile.xml")
+    assert path.read_text().count("<pair ") == told
+    again = so.load_scene(path)
+    expected = by_name(ours)
+    assert by_name(again).keys() == expected.keys()
+    for names, values in by_name(again).items():
+        np.testing.assert_allclose(values, expected[names], rtol=1e-12)
+
+
+def test_a_large_pile_comes_back(tmp_path):
+    ours = pile(400)
+    again = so.load_scene(so.save_scene(ours, tmp_path / "pile.xml"))
+    assert len(again.pairs) == len(ours.pairs) == 401 * 402 // 2 - 1

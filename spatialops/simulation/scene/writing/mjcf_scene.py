@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -27,20 +28,24 @@ from spatialops.forces.tendons import Tendon
 from spatialops.io.description import Notes
 from spatialops.io.writing.urdf_tree import words
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.scene.touching_pairs import touching_pairs
 from spatialops.tree.described import described
 from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.node import Node
 
 _WXYZ = [3, 0, 1, 2]
 _BARE = {"contype": "0", "conaffinity": "0", "mass": "0"}  # what a geom is beside its shape
+_OPEN = {"contype": "1", "conaffinity": "1", "mass": "0"}  # and where it touches all others
 _BOUND = 1e30  # of a range that is open on one side
 
 
 def add_scene(root: Element, scene: Scene, notes: Notes) -> None:
     """Add geoms, pairs, closures, tendons, actuators and the state to <mujoco> of the model.
 
-    Pairs are written one by one, with the coefficients that they have: a file's masks and its rule
-    of mixing would say something else.
+    Where a file's geoms make the pairs of the scene by themselves, and all have the same
+    coefficients, geoms say so. Else pairs are written one by one, with what they have: a file's
+    masks and its rule of mixing would say something else.
     """
     _Writer(root, scene, notes).write()
 
@@ -58,6 +63,7 @@ class _Writer:
         self.bodies["world"] = world
         self.geoms = set[str]()
         self.count = 0
+        self.alike = _are_alike(scene)
 
     def write(self) -> None:
         """Everything."""
@@ -108,7 +114,8 @@ class _Writer:
         if sizes:
             given["size"] = words(np.array(sizes))
         frame = {"pos": words(np.asarray(geom.position)), "quat": _quat(turn)}
-        given = {"name": geom.name, "type": kind, **given, **frame, **_BARE}
+        beside = {**_OPEN, **_rubbing(self.scene, 0, 3)} if self.alike else _BARE
+        given = {"name": geom.name, "type": kind, **given, **frame, **beside}
         SubElement(self.bodies[geom.body], "geom", given)
         self.geoms.add(geom.name)
 
@@ -122,17 +129,11 @@ class _Writer:
         return name
 
     def _pairs(self) -> None:
-        table = self.scene.pair_table
-        for row in range(len(self.scene.pairs)):
+        for row in range(0 if self.alike else len(self.scene.pairs)):
             names = self.scene.pair_names(row)
-            if not set(names) <= self.geoms:
-                continue
-            mu = float(self.scene.pair_values[row, col.PAIR_FRICTION])
-            torsion, rolling = float(table.torsion[row]), float(table.rolling[row])
-            dim = 6 if rolling else 4 if torsion else 3 if mu else 1
-            rubs = np.array([mu, mu, torsion, rolling, rolling])
-            given = {"geom1": names[0], "geom2": names[1], "condim": str(dim)}
-            SubElement(self._part("contact"), "pair", {**given, "friction": words(rubs)})
+            if set(names) <= self.geoms:
+                given = {"geom1": names[0], "geom2": names[1], **_rubbing(self.scene, row, 5)}
+                SubElement(self._part("contact"), "pair", given)
 
     # ------------------------------------------------------------------------------------ closures
     def _loop(self, loop: Loop) -> None:
@@ -258,6 +259,31 @@ class _Writer:
         if state.activation.size:
             given["act"] = words(state.activation)
         SubElement(self._part("keyframe"), "key", {**given, "time": repr(float(state.time))})
+
+
+def _are_alike(scene: Scene) -> bool:
+    """Whether geoms that touch all others make the scene's pairs, and all have the same."""
+    table = scene.pair_table
+    values = [scene.pair_values[:, col.PAIR_FRICTION], table.torsion, table.rolling]
+    if not len(scene.pairs) or any((row != row[0]).any() for row in values):
+        return False
+    masked = any(geom.group != 1 or geom.collides_with != 1 for geom in scene.geoms)
+    told = scene.ignore or scene.include or len(scene.loops)
+    if not (masked or told):
+        return True
+    open_ones = [replace(geom, group=1, collides_with=1) for geom in scene.geoms]
+    untied = Loops(scene.model, ())
+    made = touching_pairs(scene.model, open_ones, scene.bodies, untied, (), ())
+    return np.array_equal(made, scene.pairs)
+
+
+def _rubbing(scene: Scene, row: int, count: int) -> dict[str, str]:
+    """Coefficients of a pair: 3 numbers, or 5 with those of torsion and rolling by axes."""
+    mu = float(scene.pair_values[row, col.PAIR_FRICTION])
+    torsion, rolling = float(scene.pair_table.torsion[row]), float(scene.pair_table.rolling[row])
+    dim = 6 if rolling else 4 if torsion else 3 if mu else 1
+    rubs = [mu, torsion, rolling] if count == 3 else [mu, mu, torsion, rolling, rolling]
+    return {"condim": str(dim), "friction": words(np.array(rubs))}
 
 
 def _node(given: object) -> Node:
