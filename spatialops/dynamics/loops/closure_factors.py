@@ -13,6 +13,7 @@ from spatialops._arrays import Array, IntArray, not_finite
 from spatialops.algebra.rotation import from_rotation_vector
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.dynamics.loops.elimination import (
+    SPAN_COLUMNS,
     TOLERANCE,
     combine_rows,
     coordinates_of,
@@ -54,6 +55,7 @@ class Span:
             np.zeros(shape) for shape in ((n, model.nv), (n, model.nv), (n, n), (n, n))
         )
         self.order: IntArray = np.zeros(n, dtype=np.int64)
+        self.spans: IntArray = np.zeros((n, SPAN_COLUMNS), dtype=np.int64)
         self.rooms = np.zeros((2, n))
         self.part = np.zeros(n)
         self.rank = 0
@@ -93,6 +95,7 @@ class Span:
             self.Z,
             self.R,
             self.order,
+            self.spans,
             *self.rooms,
         )
 
@@ -110,7 +113,7 @@ class Span:
         """
         dv, forces = np.empty(self.model.nv), np.empty(self.loops.n_rows)
         coordinates_of(self.Z, self.R, self.order, self.rank, u, self.part)
-        combine_rows(self.Q, self.rank, self.part, dv)
+        combine_rows(self.Q, self.spans, self.rank, self.part, dv)
         multipliers_of(self.Z, self.R, self.order, self.rank, self.part, forces)
         velocities_from(self.model.tree, self.model.links, self.work, dv)
         return dv, forces

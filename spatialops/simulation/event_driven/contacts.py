@@ -14,9 +14,7 @@ from spatialops.collision import _layout as col
 from spatialops.collision.contact_set import ContactSet, ContactTables
 from spatialops.collision.detector import (
     Search,
-    closing_speed,
     find_contacts,
-    pair_gap,
     place_geoms,
 )
 from spatialops.collision.known_contacts import nothing_known
@@ -25,6 +23,7 @@ from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.friction import put_frames
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation.event_driven.joint_stops import Stops
+from spatialops.simulation.event_driven.pair_bounds import put_closing_speeds, put_gaps
 from spatialops.simulation.scales import scales_of
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
@@ -126,7 +125,8 @@ class ContactDetector:
         self._places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
         self._places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
         self._scratch = new_scratch(scene.geom_ints, scene.tables.lists)
-        self._solids = scene.tables.solids.copy()  # its last rows are written to
+        solids = scene.tables.solids.copy()  # its last rows are written to
+        self._tables = scene.tables._replace(solids=solids)
         self._values = scene.pair_values.copy()
         self._values[:, col.PAIR_FRICTION] = friction
         self._near = np.arange(n_pairs + 1, dtype=np.int64)
@@ -143,7 +143,7 @@ class ContactDetector:
         self._place(q, v)
         scene = self.scene
         found = find_contacts(
-            scene.tables._replace(solids=self._solids),
+            self._tables,
             scene.pairs,
             self._values,
             self._places,
@@ -192,27 +192,18 @@ class ContactDetector:
 
     def far(self, q: Array, v: Array, skip: set[int]) -> tuple[Array, Array]:
         """Gaps (m) of all pairs, infinite for those to `skip`, and speeds (m/s) of approach."""
-        self._place(q, v)
-        scene = self.scene
-        gaps = np.full(len(self.scene.pairs), np.inf)
-        speeds = np.zeros(len(self.scene.pairs))
-        geoms, tables = scene.geom_floats, scene.tables
-        for p, (a, b) in enumerate(scene.pairs):
-            links = scene.geom_ints[a, col.GEOM_LINK], scene.geom_ints[b, col.GEOM_LINK]
-            speeds[p] = closing_speed(geoms, self._places, self._work, a, b, *links)
-            if p not in skip:
-                gaps[p] = pair_gap(
-                    scene.geom_ints,
-                    geoms,
-                    self._solids,
-                    tables.lists,
-                    self._places,
-                    a,
-                    b,
-                    self._scratch.rows,
-                    self._scratch.ints,
-                )
+        speeds = self.closing_speeds(q, v)
+        gaps = np.zeros(len(speeds))
+        gaps[[pair for pair in skip if pair < len(gaps)]] = np.inf
+        put_gaps(self._tables, self.scene.pairs, self._places, self._scratch, gaps)
         return gaps, speeds
+
+    def closing_speeds(self, q: Array, v: Array) -> Array:
+        """Speeds (m/s) of approach of all pairs."""
+        self._place(q, v)
+        speeds = np.zeros(len(self.scene.pairs))
+        put_closing_speeds(self._tables, self.scene.pairs, self._places, self._work, speeds)
+        return speeds
 
     def _place(self, q: Array, v: Array) -> None:
         model = self.scene.model

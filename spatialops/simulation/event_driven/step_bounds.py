@@ -40,7 +40,7 @@ class Passing:
 
     def speeds_at(self, q: Array, v: Array) -> Array:
         """The same speeds at another state."""
-        return self.detector.far(q, v, set(range(len(self._gaps))))[1]
+        return self.detector.closing_speeds(q, v)
 
     def suspicion(self, q: Array, v: Array, h: float, speeds: Array) -> float | None:
         """Fraction of a step of h to (q, v) at which a pair may have touched; None if none can."""

@@ -13,8 +13,8 @@ from spatialops.tree.model import Model
 def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:
     """Tree of every link, and the first column of every tree with one past the last.
 
-    Columns of a tree lie side by side; trees whose links alternate count as one, and where there
-    are closures, whose answers go through all rows, everything does.
+    Columns of a tree lie side by side; trees that closures join count as one, as do those whose
+    links alternate, or lie between.
     """
     nv = model.nv
     parents = model.tree[:, layout.PARENT]
@@ -24,8 +24,11 @@ def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:
         if parents[k] >= 0:
             root[k] = root[parents[k]]
         last[root[k]] = k
-    if len(loops):
-        last[0] = nv - 1
+    for row in loops.ints:
+        links = _closed_links(loops, row)
+        if len(links):
+            joined = root[links]
+            last[joined.min()] = max(last[joined])
     starts = [0]
     end = last[0]
     for k in range(nv):
@@ -34,3 +37,10 @@ def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:
         end = max(end, last[root[k]])
     trees = np.array([*starts, nv], dtype=np.int64)
     return np.repeat(np.arange(len(starts)), np.diff(trees)), trees
+
+
+def _closed_links(loops: Loops, row: IntArray) -> IntArray:
+    """Links that a closure acts on."""
+    terms = loops.term_ints[row[layout.LOOP_TERM] :][: row[layout.LOOP_TERMS]]
+    both = np.append(row[[layout.LOOP_A, layout.LOOP_B]], terms[:, [layout.TERM_A, layout.TERM_B]])
+    return both[both >= 0]

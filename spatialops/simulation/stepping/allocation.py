@@ -18,6 +18,7 @@ from spatialops.contact.newton.islands import new_buffers
 from spatialops.contact.newton.rows import NewtonRoom
 from spatialops.contact.rows import PLACE_COLUMNS
 from spatialops.contact.runs.columns import new_runs
+from spatialops.dynamics.loops.elimination import SPAN_COLUMNS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
@@ -226,6 +227,7 @@ def _closures(loops: Loops, nv: int, m: int) -> Parts:
         "left": np.zeros((n_b, n_b)),
         "right": np.zeros((n_b, n_b)),
         "order": _integers(n_b),
+        "spans": _integers(n_b, SPAN_COLUMNS),
         "closure_vectors": np.zeros((at.CLOSURE_VECTORS, n_b)),
         "contact_parts": np.zeros((3 * m, n_b)),
     }

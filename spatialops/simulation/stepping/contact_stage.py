@@ -19,15 +19,13 @@ from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
 from spatialops.contact.rows import (
     COUNT_A,
-    COUNT_B,
-    FIRST_A,
     START,
     TREE_A,
-    TREE_B,
     SparseRows,
     place_rows,
     squares_of,
     turn_tangents,
+    width_of,
 )
 from spatialops.contact.runs.rows import change_through_runs, put_run_rows
 from spatialops.dynamics.kinematics import velocities_kernel
@@ -131,21 +129,23 @@ def put_entries(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
         return
     place_rows(t.tree_of, t.trees, ints, m, t.places)
     if has_loops(t):
-        place_whole_rows(t, m)
+        widen_rows(t, m)
     contact_rows(t.tree, t.links, t.work, ints, floats, m, rows)
     if has_loops(t):
         project_contacts(t, m)
 
 
 @merged
-def place_whole_rows(t: Tables, m: int) -> None:
-    """Rows with all columns: the closures answer through them."""
-    nv = t.v.size
+def widen_rows(t: Tables, m: int) -> None:
+    """Rows with all columns of their trees: the closures of a mechanism answer through them."""
+    start = 0
     for i in range(m):
-        t.places[i, START] = 3 * nv * i
-        t.places[i, TREE_A] = t.places[i, FIRST_A] = 0
-        t.places[i, COUNT_A] = nv
-        t.places[i, TREE_B], t.places[i, COUNT_B] = -1, 0
+        t.places[i, START] = start
+        for side in range(2):
+            tree = t.places[i, TREE_A + side]
+            count = t.trees[tree + 1] - t.trees[tree] if tree >= 0 else 0
+            t.places[i, COUNT_A + 2 * side] = count
+        start += 3 * width_of(t.places, i)
 
 
 @merged

@@ -123,6 +123,7 @@ class Tables(NamedTuple):
     left: Array
     right: Array
     order: IntArray
+    spans: IntArray  # where rows of the basis have entries
     closure_vectors: Array
     contact_parts: Array  # rows of contacts along the basis
     rows: Array

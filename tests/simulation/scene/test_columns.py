@@ -34,8 +34,19 @@ def test_trees_whose_links_alternate_are_one():
     assert tree_of.tolist() == [0, 0, 0, 1]
 
 
-def test_closures_couple_everything():
+def test_closures_join_trees():
     closed = so.models.four_bar()
     tree_of, trees = columns_of_trees(closed.model, closed.loops)
     assert trees.tolist() == [0, closed.model.nv]
     assert not np.any(tree_of)
+
+
+def test_closures_join_no_others():
+    names = "abcdef"
+    model = forest([(name, "world") for name in names])
+    ball = so.Loop(kind="ball", a="b", b="d", name="tie")
+    gear = so.Loop(kind="coupler", joints={model.joint_names[4]: 1.0, model.joint_names[5]: 2.0})
+    to_world = so.Loop(kind="ball", a="a", b="world")
+    tree_of, trees = columns_of_trees(model, Loops(model, [ball, gear, to_world]))
+    assert trees.tolist() == [0, 1, 4, 6]  # what lies between is with them
+    assert tree_of.tolist() == [0, 1, 1, 1, 2, 2]

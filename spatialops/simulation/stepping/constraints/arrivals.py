@@ -31,7 +31,6 @@ from spatialops.contact.newton.islands import join_trees, owner_of
 from spatialops.contact.rows import TREE_A, place_rows
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.constraints.same_contacts import row_before
 from spatialops.simulation.stepping.tables import Tables
 
@@ -219,17 +218,16 @@ def mark_arrivals(t: Tables) -> None:
     m, n = t.control[at.ACTING], t.trees.size - 1
     late = t.vectors[at.LATE, : t.v.size]
     late[:] = 0.0
-    whole = has_loops(t)
     place_rows(t.tree_of, t.trees, t.ints, m, t.places)
     owners = t.island_ints[:n]
     join_trees(t.places[:m], owners)
     for i in range(m):
         tree = t.places[i, TREE_A]
         if tree >= 0 and arrives(t, i):
-            k = 0 if whole else t.trees[owner_of(owners, tree)]
+            k = t.trees[owner_of(owners, tree)]
             late[k] = max(late[k], 2.0 * (1.0 - time_of_arrival(t, i)))
     for k in range(n - 1, -1, -1):  # a tree that stands for its island comes before all others
-        late[t.trees[k] : t.trees[k + 1]] = late[0 if whole else t.trees[owner_of(owners, k)]]
+        late[t.trees[k] : t.trees[k + 1]] = late[t.trees[owner_of(owners, k)]]
 
 
 @inlined

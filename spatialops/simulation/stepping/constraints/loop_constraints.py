@@ -35,15 +35,18 @@ from spatialops.algebra.vectors import (
     times,
     vec3,
 )
+from spatialops.contact.rows import COUNT_A, FIRST_A, START, width_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.loops.elimination import (
     TOLERANCE,
+    clear_held,
     combine_rows,
     coordinates_of,
     factor_rows,
     multipliers_of,
-    project_rows,
+    project_entries,
+    square_at,
 )
 from spatialops.dynamics.loops.rows import closure_accelerations, closure_rows, closure_velocities
 from spatialops.dynamics.loops.terms import closure_errors, put_terms
@@ -149,7 +152,7 @@ def factor_loops(t: Tables, work: Array, limit: int, tolerance: float) -> None:
     closure_rows(t.tree, t.links, work, t.term_ints, t.terms, t.closure_rows)
     length, left = t.closure_vectors[at.LENGTHS], t.closure_vectors[at.LEFT]
     t.control[at.RANK] = factor_rows(
-        t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, length, left
+        t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, t.spans, length, left
     )
 
 
@@ -161,7 +164,7 @@ def answer(t: Tables, work: Array, u: Array, dv: Array, forces: Array) -> None:
     """
     parts, rank = t.closure_vectors[at.PARTS], t.control[at.RANK]
     coordinates_of(t.left, t.right, t.order, rank, u, parts)
-    combine_rows(t.basis, rank, parts, dv)
+    combine_rows(t.basis, t.spans, rank, parts, dv)
     multipliers_of(t.left, t.right, t.order, rank, parts, forces)
     velocities_from(t.tree, t.links, work, dv)
 
@@ -269,8 +272,26 @@ def project_contacts(t: Tables, m: int) -> None:
     The factors of the tree must be in `work`.
     """
     factor_loops(t, t.work, t.control[at.INDEPENDENT], TOLERANCE)
-    L = t.entries[: 3 * m * t.v.size].reshape(3 * m, t.v.size)
-    project_rows(t.basis, t.control[at.RANK], L, 3 * m, t.contact_parts)
+    for i in range(m):
+        width = width_of(t.places, i)
+        for j in range(3):
+            project_contact(t, i, t.places[i, START] + j * width, t.contact_parts[3 * i + j])
+
+
+@inlined
+def project_contact(t: Tables, i: int, place: int, parts: Array) -> None:
+    """The same of a row of contact i that begins at a place."""
+    width, rank = width_of(t.places, i), t.control[at.RANK]
+    whole = square_at(t.entries, place, width)
+    for j in range(rank):
+        parts[j] = 0.0
+    for _ in range(2):
+        at_side = place
+        for side in range(2):
+            first, count = t.places[i, FIRST_A + 2 * side], t.places[i, COUNT_A + 2 * side]
+            project_entries(t.basis, t.spans, rank, t.entries, at_side, first, count, parts)
+            at_side += count
+    clear_held(t.entries, place, width, whole)
 
 
 @stage
