@@ -54,6 +54,7 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
 
 _CLOSED = 1e-13  # m or rad: errors of rounding
+_LEAP = 2.0  # squared velocities that a reaction gives, of those that it answers
 
 
 @merged
@@ -188,7 +189,39 @@ def hold_in_middle(t: Tables, row: int, first: bool) -> None:
     """
     if first:
         place_loops(t, t.work, since_start(t, 0.5 * t.monitor[at.PIECE]))
-    hold_loops(t, t.work, t.vectors[row, : t.v.size], t.closure_vectors[at.FORCES])
+    a, forces = t.vectors[row, : t.v.size], t.closure_vectors[at.FORCES]
+    hold_loops(t, t.work, a, forces)
+    if leaps(t, a):
+        let_go(t, a, forces)
+
+
+@inlined
+def leaps(t: Tables, a: Array) -> bool:
+    """Whether the reaction in accelerations `a` moves the tree by more than what it answers does.
+
+    G a = 0 asks for no more than a, and Gdot v for some h |w| |v|, in the metric of M; measured
+    with the articulated inertias of links. At a dead centre rows of G that are all but redundant
+    ask for any motion.
+    """
+    s = t.monitor[at.PIECE]
+    if is_driven(t):
+        return False
+    asked = given = 0.0
+    for k in range(a.size):
+        reaction = s * t.vectors[at.CLOSE_DV, k]
+        free = s * a[k] - reaction
+        asked += reaction * reaction / t.work[k, layout.D_INVERSE]
+        given += (free * free + t.v[k] * t.v[k]) / t.work[k, layout.D_INVERSE]
+    return asked > _LEAP * given
+
+
+@inlined
+def let_go(t: Tables, a: Array, forces: Array) -> None:
+    """Take the reaction off again: the end of the piece is brought back onto the closures."""
+    for k in range(a.size):
+        a[k] -= t.vectors[at.CLOSE_DV, k]
+    for i in range(forces.size):
+        forces[i] = 0.0
 
 
 @kernel
