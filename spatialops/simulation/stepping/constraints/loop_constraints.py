@@ -189,15 +189,33 @@ def hold_in_middle(t: Tables, row: int, first: bool) -> None:
     """
     if first:
         place_loops(t, t.work, since_start(t, 0.5 * t.monitor[at.PIECE]))
-    a, forces = t.vectors[row, : t.v.size], t.closure_vectors[at.FORCES]
-    hold_loops(t, t.work, a, forces)
-    if leaps(t, a):
-        let_go(t, a, forces)
+    hold_loops(t, t.work, t.vectors[row, : t.v.size], t.closure_vectors[at.FORCES])
+
+
+@kernel
+def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
+    """The reaction by the rows of `place_loops`, with the velocities in `work`.
+
+    Where it leaps there is none: the end of the piece is brought back onto the closures.
+    """
+    u, dv = t.closure_vectors[at.RATES], t.vectors[at.CLOSE_DV, : a.size]
+    closure_accelerations(t.loop_ints, t.loops, t.term_ints, t.terms, lifted(t.links), work, u)
+    for i in range(u.size):
+        u[i] = (
+            t.closure_vectors[at.RATE_END, i] - t.closure_vectors[at.RATE_START, i]
+        ) / t.settings[at.DT] - u[i]
+    answer(t, work, u, dv, forces)
+    if leaps(t, work, a):
+        for i in range(forces.size):
+            forces[i] = 0.0
+        return
+    for k in range(a.size):
+        a[k] += dv[k]
 
 
 @inlined
-def leaps(t: Tables, a: Array) -> bool:
-    """Whether the reaction in accelerations `a` moves the tree by more than what it answers does.
+def leaps(t: Tables, work: Array, a: Array) -> bool:
+    """Whether the reaction to accelerations `a` moves the tree by more than what it answers does.
 
     G a = 0 asks for no more than a, and Gdot v for some h |w| |v|, in the metric of M; measured
     with the articulated inertias of links. At a dead centre rows of G that are all but redundant
@@ -208,34 +226,10 @@ def leaps(t: Tables, a: Array) -> bool:
         return False
     asked = given = 0.0
     for k in range(a.size):
-        reaction = s * t.vectors[at.CLOSE_DV, k]
-        free = s * a[k] - reaction
-        asked += reaction * reaction / t.work[k, layout.D_INVERSE]
-        given += (free * free + t.v[k] * t.v[k]) / t.work[k, layout.D_INVERSE]
+        reaction, free = s * t.vectors[at.CLOSE_DV, k], s * a[k]
+        asked += reaction * reaction / work[k, layout.D_INVERSE]
+        given += (free * free + t.v[k] * t.v[k]) / work[k, layout.D_INVERSE]
     return asked > _LEAP * given
-
-
-@inlined
-def let_go(t: Tables, a: Array, forces: Array) -> None:
-    """Take the reaction off again: the end of the piece is brought back onto the closures."""
-    for k in range(a.size):
-        a[k] -= t.vectors[at.CLOSE_DV, k]
-    for i in range(forces.size):
-        forces[i] = 0.0
-
-
-@kernel
-def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
-    """The reaction by the rows of `place_loops`, with the velocities in `work`."""
-    u, dv = t.closure_vectors[at.RATES], t.vectors[at.CLOSE_DV, : a.size]
-    closure_accelerations(t.loop_ints, t.loops, t.term_ints, t.terms, lifted(t.links), work, u)
-    for i in range(u.size):
-        u[i] = (
-            t.closure_vectors[at.RATE_END, i] - t.closure_vectors[at.RATE_START, i]
-        ) / t.settings[at.DT] - u[i]
-    answer(t, work, u, dv, forces)
-    for k in range(a.size):
-        a[k] += dv[k]
 
 
 @stage
