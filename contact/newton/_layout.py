@@ -32,6 +32,9 @@ STICKS = 1
 AT_CORNER = 2  # slides within 180 / n_f degrees of a corner's direction: friction is the corner
 AT_SIDE = 3  # slides along the normal of a side: friction is on that side, or near it on the circle
 
+# Of all contacts of an island that has no answer, where statuses are kept for the next problem.
+UNSOLVED = -2
+
 # What looking at statuses again finds.
 REPEATED = 0
 TURNED = 1  # directions of sliding, on the circle

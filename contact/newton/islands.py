@@ -20,6 +20,7 @@ from spatialops.algebra.memory import matrix
 from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
+from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.blocks.structure import lacks_room, structure_in, widest_of
 from spatialops.contact.newton.central import AIM, Aim
 from spatialops.contact.newton.no_slip import impulses_of_law
@@ -125,7 +126,8 @@ BUFFERS = Reference(numba.typeof(new_buffers(NewtonRoom(1, 1, 3, 1, 1, 4))))
 def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tuple[int, float]:
     """`impulses_of_law` of every island: iterations, negative where one began at zero again.
 
-    And the largest residual, without bound where buffers are too short for the factors.
+    And the largest residual, without bound where buffers are too short for the factors. Contacts of
+    islands without an answer are UNSOLVED.
     """
     m, n = rows.friction.size, rows.trees.size - 1
     if n == 1:
@@ -138,7 +140,11 @@ def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tu
             (buffers.block_ints, buffers.block_floats),
             room,
         )
-        return impulses_of_law(rows, 0.0, aim, p, refer(scratch))
+        count, worst = impulses_of_law(rows, 0.0, aim, p, refer(scratch))
+        if not worst <= aim.tolerance:
+            for i in range(rows.statuses.size):
+                rows.statuses[i] = at.UNSOLVED
+        return count, worst
     islands = islands_in(buffers.island_ints, n, m)
     find_islands(rows.L.places, islands)
     fastest = 0.0
@@ -264,7 +270,8 @@ def solve_island(
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]
     for c in range(island.statuses.size):
-        rows.statuses[members[c]] = island.statuses[c]
+        solved = residual <= aim.tolerance
+        rows.statuses[members[c]] = island.statuses[c] if solved else at.UNSOLVED
     return iterations, residual
 
 

@@ -22,6 +22,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     squeeze,
     unsqueeze,
 )
+from spatialops.simulation.stepping.contact_drift import asks_for_motion
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.simulation.stepping.warm.impulse_memory import (
     load_impulses,
@@ -69,6 +70,8 @@ def solve_here(t: Tables, warm: bool) -> None:
             t.control[at.HOLDS] = 2
     elif have_no_room(rows, buffers):
         t.control[at.CODE] = at.FACTORS_FULL
+    elif warm and asks_for_motion(t):
+        t.control[at.CODE] = at.UNSOLVED  # it is stated without drifts
     elif may_be_pivoted(t):  # also where it is NaN
         residual = pivot(t, m)
         t.control[at.PIVOTED] += 1

@@ -52,6 +52,7 @@ from spatialops.simulation.stepping.constraints.torsional_rolling import (
 )
 from spatialops.simulation.stepping.contact_drift import (
     add_drift,
+    forgo_drift,
     put_drift,
 )
 from spatialops.simulation.stepping.detection_stage import take_contacts
@@ -266,6 +267,14 @@ def state_again(t: Tables) -> None:
             turn_rows(t, i, vec3(before, i, 0))
     t.control[at.TURNED] = 1
     leave_out(t)
+
+
+@stage
+def state_without_drift(t: Tables) -> None:
+    """The same problem with no more than what bodies' motion asks of contacts: it has an answer."""
+    forgo_drift(t)
+    put_squares(t)
+    drop_roundings(t, t.vectors[at.V_X, : t.v.size])
 
 
 @inlined

@@ -17,7 +17,6 @@ from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import finite_status
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
-    arrive_together,
     forget_arrivals,
     keep_reach,
     met_unforeseen,
@@ -32,7 +31,7 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     is_driven,
     keep_frames,
 )
-from spatialops.simulation.stepping.contact_drift import note_motion
+from spatialops.simulation.stepping.contact_drift import asks_for_motion, note_motion
 from spatialops.simulation.stepping.contact_solver import (
     solve_here,
     take_the_best,
@@ -41,6 +40,7 @@ from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
     prepare_contact,
     state_again,
+    state_without_drift,
 )
 from spatialops.simulation.stepping.continuous_collision import may_cross
 from spatialops.simulation.stepping.detection_stage import (
@@ -161,6 +161,9 @@ def answer(t: Tables) -> int:
         return GO_ON
     warm = t.control[at.STAGE] == at.CONTACT
     solve_here(t, warm)
+    if t.control[at.CODE] == at.UNSOLVED and warm and asks_for_motion(t):
+        state_without_drift(t)
+        solve_here(t, warm)
     if t.control[at.CODE] == at.UNSOLVED:
         if warm and halve(t):
             return state_anew(t)
@@ -170,13 +173,12 @@ def answer(t: Tables) -> int:
 
 @merged
 def halve(t: Tables) -> bool:
-    """Make the piece, whose problem has not been solved, half as long, where many act or arrive.
+    """Make the piece, whose problem has not been solved, half as long; False where it is short.
 
     Of a shorter piece it is another problem, nearer to the answer known last, and what is left to
-    solvers outside takes a thousand times as long. False where it is short already.
+    solvers outside takes up to a thousand times as long, or has no answer.
     """
-    many = arrive_together(t) or t.control[at.ACTING] > at.PIVOTED_AT_MOST
-    if not many or t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
+    if t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
         return False
     t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
     t.control[at.CODE] = 0

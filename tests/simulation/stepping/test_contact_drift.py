@@ -7,10 +7,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import spatialops as so
+from spatialops._compile.jit import COMPILED
 from spatialops.bench.contacts.piles import boxes
 from spatialops.contact import NoSlip
+from spatialops.contact.newton._layout import UNSOLVED
 from spatialops.experiments.accuracy import rolling
 from spatialops.experiments.accuracy.measures import order
+from spatialops.simulation.stepping import contact_solver
 from tests.support.runs import boxes as falling_boxes
 
 
@@ -151,3 +154,65 @@ def test_a_cone_rolls_about_its_tip(law, dt):
     assert np.hypot(x, y) == pytest.approx(scene.state.q[0], rel=dt * dt)
     energy = record.kinetic + record.potential
     assert energy[-1] == pytest.approx(energy[0], rel=0.1 * dt * dt)
+
+
+@pytest.mark.skipif(COMPILED, reason="compiled code cannot be made to fail")
+def test_what_is_not_solved_is_stated_without_drifts(monkeypatch):
+    """Before anything pivots."""
+    solve, asked = contact_solver.solve_islands, []
+
+    def misses_once(rows, aim, p, buffers):
+        asked.append(rows.u.reshape(-1, 3).copy())
+        if len(asked) == 1:
+            rows.statuses[:] = UNSOLVED
+            return 0, np.inf
+        return solve(rows, aim, p, buffers)
+
+    monkeypatch.setattr(contact_solver, "solve_islands", misses_once)
+    scene = rolling_cone(0.1, 0.2, 3.0)
+    dt = 1e-3
+    state, info = so.Simulator(scene, dt=dt).step(scene.state)
+    assert info.pivoted == 0
+    assert info.residual < 1e-9
+    assert asked[0][:, 0].min() < asked[1][:, 0].min() < -9.0 * dt  # its weight is what is left
+    assert state.v == pytest.approx(scene.state.v, abs=20.0 * dt)  # rad/s of a lever of 0.1 m
+
+
+def cups(sides, turn, lift=0.0):
+    """Two cups, each of so many leaning sides and a bottom, one turned in the other."""
+    narrow, wide = 0.03, 0.04
+    height, thickness = 0.1, 0.003
+    bottom = so.Cylinder(narrow, thickness)
+    builder, q = so.TreeBuilder(), []
+    geoms = [so.Geom("floor", "world", so.HalfSpace())]
+    for cup in range(2):
+        name = f"cup{cup}"
+        inertia = so.Inertia.cylinder(wide, height, mass=0.05)
+        builder.add_body(name, joint=so.Joint("free"), inertia=inertia)
+        geoms.append(so.Geom(f"{name} bottom", name, bottom, (0.0, 0.0, 0.5 * thickness)))
+        for i in range(sides):
+            corners = [
+                (r * np.cos(a), r * np.sin(a), z)
+                for a in 2.0 * np.pi / sides * np.array([i, i + 1])
+                for radius, z in ((narrow, 0.0), (wide, height))
+                for r in (radius, radius + thickness)
+            ]
+            geoms.append(so.Geom(f"{name} side{i}", name, so.ConvexHull(np.array(corners))))
+        half = 0.5 * np.radians(turn * cup)
+        height_of = 0.001 + (0.05 + lift) * cup
+        q += [5e-4 * cup, 0.0, height_of, 0.0, 0.0, np.sin(half), np.cos(half)]
+    model = builder.build()
+    return so.Scene(model, geoms, state=so.State(np.array(q), np.zeros(model.nv)))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("sides", "turn", "lift"), [(5, 10.0, 0.05), (6, 10.0, 0.05), (8, 5.0, 0.0)]
+)
+def test_cups_that_jam_in_one_another_come_to_rest(sides, turn, lift):
+    # What drifts asked of walls that hold one another had no answer: SolverFailed within 0.1 s.
+    scene = cups(sides, turn, lift)
+    record = so.Simulator(scene, dt=5e-3).run(duration=0.5)
+    energy = record.kinetic + record.potential
+    assert np.diff(energy).max() < 1e-3 * (energy[0] - energy[-1])  # positions are put right
+    assert record.kinetic[-1] < 1e-12

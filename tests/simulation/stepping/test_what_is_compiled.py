@@ -17,13 +17,13 @@ from spatialops.contact.newton.blocks.structure import analyse
 from spatialops.contact.newton.central import central_impulses, sweep_contacts
 from spatialops.contact.newton.islands import solve_island, solve_islands
 from spatialops.contact.newton.proximal import follow_ray, proximal_steps
-from spatialops.simulation.stepping.contact_stage import put_kept_rows
+from spatialops.simulation.stepping.contact_stage import put_kept_rows, state_without_drift
 from spatialops.simulation.stepping.detection_stage import geom_contacts
 
 PARTS = (
     geom_contacts, solve_islands, central_impulses, proximal_steps, solve_rows,
     solve_island, analyse, factor_blocks, substitute_blocks, sweep_contacts, follow_ray,
-    put_kept_rows,
+    put_kept_rows, state_without_drift,
 )
 
 def reached(scene):

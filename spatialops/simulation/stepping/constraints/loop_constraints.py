@@ -57,6 +57,7 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
 
 _CLOSED = 1e-13  # m or rad: errors of rounding
+_LEAP = 2.0  # squared velocities that a reaction gives, of those that it answers
 
 
 @merged
@@ -196,7 +197,10 @@ def hold_in_middle(t: Tables, row: int, first: bool) -> None:
 
 @kernel
 def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
-    """The reaction by the rows of `place_loops`, with the velocities in `work`."""
+    """The reaction by the rows of `place_loops`, with the velocities in `work`.
+
+    Where it leaps there is none: the end of the piece is brought back onto the closures.
+    """
     u, dv = t.closure_vectors[at.RATES], t.vectors[at.CLOSE_DV, : a.size]
     closure_accelerations(t.loop_ints, t.loops, t.term_ints, t.terms, lifted(t.links), work, u)
     for i in range(u.size):
@@ -204,8 +208,31 @@ def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
             t.closure_vectors[at.RATE_END, i] - t.closure_vectors[at.RATE_START, i]
         ) / t.settings[at.DT] - u[i]
     answer(t, work, u, dv, forces)
+    if leaps(t, work, a):
+        for i in range(forces.size):
+            forces[i] = 0.0
+        return
     for k in range(a.size):
         a[k] += dv[k]
+
+
+@inlined
+def leaps(t: Tables, work: Array, a: Array) -> bool:
+    """Whether the reaction to accelerations `a` moves the tree by more than what it answers does.
+
+    G a = 0 asks for no more than a, and Gdot v for some h |w| |v|, in the metric of M; measured
+    with the articulated inertias of links. At a dead centre rows of G that are all but redundant
+    ask for any motion.
+    """
+    s = t.monitor[at.PIECE]
+    if is_driven(t):
+        return False
+    asked = given = 0.0
+    for k in range(a.size):
+        reaction, free = s * t.vectors[at.CLOSE_DV, k], s * a[k]
+        asked += reaction * reaction / work[k, layout.D_INVERSE]
+        given += (free * free + t.v[k] * t.v[k]) / work[k, layout.D_INVERSE]
+    return asked > _LEAP * given
 
 
 @stage
