@@ -279,7 +279,9 @@ class ContactProblem:
     def spin_response(self) -> Array:
         """Rows (3 m, nv) of L of the contacts' spins, as in `response`."""
         L = np.empty((3 * self.n_contacts, self.model.nv))
-        closure_rows(self.model.tree, self.model.links, self.response.work, *self.spin_terms, L)
+        closure_rows(
+            self.model.tree, self.model.links, self.response.work, *self.spin_terms, (0, 0), L
+        )
         return L
 
     def part(self, chosen: BoolArray | IntArray | slice) -> ContactProblem:
@@ -330,7 +332,7 @@ class ContactProblem:
         """
         model, work = self.model, self._factors
         L = np.empty((self.n_loop_rows + 3 * self.n_contacts, model.nv))
-        closure_rows(model.tree, model.links, work, *self.terms, L)
+        closure_rows(model.tree, model.links, work, *self.terms, (0, 0), L)
         return Response(work, L)
 
     @cached_property

@@ -56,10 +56,8 @@ PROJECTIONS = 18
 # What became of the last contact problem: 0 solved, else UNSOLVED or FACTORS_FULL, and then it
 # waits for room.
 CODE = 19
-RANK = 20  # of the closures' rows as factored last
-INDEPENDENT = (
-    21  # the same at the last closed configuration: more rows than these only look independent
-)
+RANK = 20  # of the closures' rows as factored last, all mechanisms together
+UNWEIGHED = 21  # 1: rows of the record have no energies: nobody reads them
 DAMPED = 22  # 1: joints' damping is taken implicitly
 # the last so many of the acting contacts are moments of others: see
 # `simulation.stepping.constraints.torsional_rolling`
@@ -92,8 +90,7 @@ STIRRED = 45  # 1: the step has changed something that lasts
 STILL = 46  # steps in a row that have not
 TURNED = 47  # 1: rows of the problem are those of the one before, which were turned
 MET = 48  # inelastic arrivals that the step has been cut at
-UNWEIGHED = 49  # 1: rows of the record have no energies: nobody reads them
-CONTROLS = 50
+CONTROLS = 49
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
@@ -231,7 +228,25 @@ LENGTHS = 5
 LEFT = 6
 RATE_START = 7
 RATE_END = 8
-CLOSURE_VECTORS = 9
+# Over closed mechanisms: how many of their rows are independent as factored last, and at the last
+# closed configuration, where more than these only look so.
+RANKS = 9
+INDEPENDENT = 10
+CLOSURE_VECTORS = 11
+
+# Columns of the table of closed mechanisms, whose closures, terms and columns lie side by side: the
+# first of their rows, terms and columns, and how many; where their rows of L, and of the basis,
+# begin, and their square factors; whether a closure is driven.
+CLOSED_ROW = 0
+CLOSED_ROWS = 1
+CLOSED_TERM = 2
+CLOSED_TERMS = 3
+CLOSED_COLUMN = 4
+CLOSED_COLUMNS = 5
+CLOSED_PLACE = 6
+CLOSED_SQUARE = 7
+CLOSED_DRIVEN = 8
+CLOSED_INTS = 9
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal,
 # impulse).

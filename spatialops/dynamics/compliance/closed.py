@@ -42,9 +42,9 @@ def closed_rows(model: Model, loops: LoopsLike, q: ArrayLike, nodes: Nodes) -> t
     span.factor()
     ints, terms = _node_terms(span.work, nodes)
     L = np.zeros((len(ints), model.nv))
-    closure_rows(model.tree, model.links, span.work, ints, terms, L)
+    closure_rows(model.tree, model.links, span.work, ints, terms, (0, 0), L)
     parts = np.empty((len(L), max(span.rank, 1)))
-    project_rows(span.Q, span.spans, span.rank, L.ravel(), len(L), parts)
+    project_rows(span.Q, span.rank, L.ravel(), len(L), parts)
     return span, L
 
 

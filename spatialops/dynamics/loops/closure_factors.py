@@ -13,7 +13,6 @@ from spatialops._arrays import Array, IntArray, not_finite
 from spatialops.algebra.rotation import from_rotation_vector
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.dynamics.loops.elimination import (
-    SPAN_COLUMNS,
     TOLERANCE,
     combine_rows,
     coordinates_of,
@@ -55,7 +54,6 @@ class Span:
             np.zeros(shape) for shape in ((n, model.nv), (n, model.nv), (n, n), (n, n))
         )
         self.order: IntArray = np.zeros(n, dtype=np.int64)
-        self.spans: IntArray = np.zeros((n, SPAN_COLUMNS), dtype=np.int64)
         self.rooms = np.zeros((2, n))
         self.part = np.zeros(n)
         self.rank = 0
@@ -83,9 +81,9 @@ class Span:
 
     def factor(self, tolerance: float = TOLERANCE, most: int | None = None) -> None:
         """Factors of the rows, of so many at most; those of the tree must be in `work`."""
-        closure_rows(
-            self.model.tree, self.model.links, self.work, self.loops.term_ints, self.terms, self.L
-        )
+        model, at = self.model, self.loops
+        corner = 0, 0
+        closure_rows(model.tree, model.links, self.work, at.term_ints, self.terms, corner, self.L)
         n = self.loops.n_rows
         self.rank = factor_rows(
             self.L,
@@ -95,7 +93,6 @@ class Span:
             self.Z,
             self.R,
             self.order,
-            self.spans,
             *self.rooms,
         )
 
@@ -113,7 +110,7 @@ class Span:
         """
         dv, forces = np.empty(self.model.nv), np.empty(self.loops.n_rows)
         coordinates_of(self.Z, self.R, self.order, self.rank, u, self.part)
-        combine_rows(self.Q, self.spans, self.rank, self.part, dv)
+        combine_rows(self.Q, self.rank, self.part, dv)
         multipliers_of(self.Z, self.R, self.order, self.rank, self.part, forces)
         velocities_from(self.model.tree, self.model.links, self.work, dv)
         return dv, forces

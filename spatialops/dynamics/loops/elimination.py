@@ -14,10 +14,6 @@ need no care of their own:
 Rank is decided by pivoting: of the rows of which most is left, relative to their own length, when
 those taken before have been projected out (a measure that no choice of units changes), the earliest
 is taken, until no more than TOLERANCE is left.
-
-Of many mechanisms side by side each has columns of its own: no sum goes beyond those of a row, from
-its first entry to its last, nor beyond the rows of a column of Z, so that mechanisms cost what they
-cost one by one.
 """
 
 from __future__ import annotations
@@ -33,34 +29,21 @@ _GOOD = 0.1  # a row may be taken before others of which at most ten times as mu
 _HELD = 1e-10  # what is left of a row that the closures hold altogether, relative
 
 
-# Columns of `spans`: where row j of Q begins and ends, and column j of Z.
-_BEGIN = 0
-_END = 1
-_TOP = 2
-_BOTTOM = 3
-SPAN_COLUMNS = 4
-
-
 @inlined
 def product(a: Array, i: int, b: Array, j: int) -> float:
     """Inner product of two rows, in four sums side by side, so that additions do not wait."""
-    return product_within(a, i, b, j, 0, a.shape[1])
-
-
-@inlined
-def product_within(a: Array, i: int, b: Array, j: int, begin: int, end: int) -> float:
-    """The same of rows one of which is zero outside these columns."""
-    whole = a.shape[1] - a.shape[1] % 4
+    n = a.shape[1]
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
     s3 = 0.0
-    for k in range(begin - begin % 4, min(end, whole), 4):
+    whole = n - n % 4
+    for k in range(0, whole, 4):
         s0 += a[i, k] * b[j, k]
         s1 += a[i, k + 1] * b[j, k + 1]
         s2 += a[i, k + 2] * b[j, k + 2]
         s3 += a[i, k + 3] * b[j, k + 3]
-    for k in range(whole, end):
+    for k in range(whole, n):
         s0 += a[i, k] * b[j, k]
     return (s0 + s1) + (s2 + s3)
 
@@ -70,21 +53,6 @@ def subtract(a: Array, i: int, factor: float, b: Array, j: int) -> None:
     """Row i of a minus a multiple of row j of b."""
     for k in range(a.shape[1]):
         a[i, k] -= factor * b[j, k]
-
-
-@inlined
-def subtract_within(
-    a: Array, i: int, factor: float, b: Array, j: int, begin: int, end: int
-) -> None:
-    """The same where row j of b is zero outside these columns."""
-    for k in range(begin, end):
-        a[i, k] -= factor * b[j, k]
-
-
-@inlined
-def meet(spans: IntArray, i: int, j: int) -> bool:
-    """Whether rows i and j of Q have columns in common."""
-    return max(spans[i, _BEGIN], spans[j, _BEGIN]) < min(spans[i, _END], spans[j, _END])
 
 
 @inlined
@@ -104,19 +72,16 @@ def factor_rows(
     Z: Array,
     R: Array,
     order: IntArray,
-    spans: IntArray,
     length: Array,
     left: Array,
 ) -> int:
     """Factor L (n, m) into Z R Q, rows of Z in the order of L; returns the rank, at most `limit`.
 
     Modified Gram-Schmidt with pivoting, every pivot row orthogonalised a second time. `order` gets
-    the rows taken, then the redundant ones, `spans` (n, SPAN_COLUMNS) where they have entries;
-    `length` and `left` are room for n numbers each. Only the first `rank` rows of Q, columns of Z,
-    and rows and columns of R hold something."""
+    the rows taken, then the redundant ones; `length` and `left` are room for n numbers each. Only
+    the first `rank` rows of Q, columns of Z, and rows and columns of R hold something."""
     n, rank = L.shape[0], 0
     measure_rows(L, Q, Z, order, length, left)
-    find_spans(L, spans)
     while rank < min(limit, n, L.shape[1]):
         largest, best = 0.0, -1
         for i in range(rank, n):
@@ -129,27 +94,13 @@ def factor_rows(
             if left[i] >= _GOOD * largest and (best < 0 or order[i] < order[best]):
                 best = i
         swap(Q, best, rank)
-        for k in range(2):
-            spans[best, k], spans[rank, k] = spans[rank, k], spans[best, k]
         order[best], order[rank] = order[rank], order[best]
         left[best] = left[rank]
-        take_row(Q, Z, order, spans, rank, length, left)
+        take_row(Q, Z, order, rank, length, left)
         rank += 1
     if rank < n:
-        factor_columns(Z, R, spans, rank)
+        factor_columns(Z, R, rank)
     return rank
-
-
-@inlined
-def find_spans(L: Array, spans: IntArray) -> None:
-    """Where each row has entries: from the first that is not zero to the last."""
-    for i in range(L.shape[0]):
-        begin, end = 0, L.shape[1]
-        while begin < end and L[i, begin] == 0.0:
-            begin += 1
-        while end > begin and L[i, end - 1] == 0.0:
-            end -= 1
-        spans[i, _BEGIN], spans[i, _END] = begin, end
 
 
 @inlined
@@ -169,70 +120,46 @@ def measure_rows(L: Array, Q: Array, Z: Array, order: IntArray, length: Array, l
 
 
 @inlined
-def take_row(
-    Q: Array, Z: Array, order: IntArray, spans: IntArray, r: int, length: Array, left: Array
-) -> None:
+def take_row(Q: Array, Z: Array, order: IntArray, r: int, length: Array, left: Array) -> None:
     """Make row r of Q the next of the basis, and project it out of later rows; parts go into Z."""
     pivot = order[r]
     for j in range(r):
-        if meet(spans, r, j):
-            Z[pivot, j] += project_row(Q, spans, r, j)
-    norm = length_of(Q, spans, r)
+        part = product(Q, r, Q, j)
+        Z[pivot, j] += part
+        subtract(Q, r, part, Q, j)
+    norm = math.sqrt(product(Q, r, Q, r))
     Z[pivot, r] = norm
     inverse = 1.0 / norm
-    for k in range(spans[r, _BEGIN], spans[r, _END]):
+    for k in range(Q.shape[1]):
         Q[r, k] *= inverse
-    spans[r, _TOP], spans[r, _BOTTOM] = pivot, pivot + 1
     for i in range(r + 1, Q.shape[0]):
-        if left[i] > 0.0 and meet(spans, i, r):
-            row = order[i]
-            Z[row, r] = project_row(Q, spans, i, r)
-            spans[r, _TOP] = min(spans[r, _TOP], row)
-            spans[r, _BOTTOM] = max(spans[r, _BOTTOM], row + 1)
-            left[i] = length_of(Q, spans, i) / length[row]
+        if left[i] > 0.0:
+            part = product(Q, i, Q, r)
+            Z[order[i], r] = part
+            subtract(Q, i, part, Q, r)
+            left[i] = math.sqrt(product(Q, i, Q, i)) / length[order[i]]
 
 
 @inlined
-def length_of(Q: Array, spans: IntArray, i: int) -> float:
-    """Length of row i of Q."""
-    return math.sqrt(product_within(Q, i, Q, i, spans[i, _BEGIN], spans[i, _END]))
-
-
-@inlined
-def project_row(Q: Array, spans: IntArray, i: int, j: int) -> float:
-    """Take the part along row j of the basis off row i of Q; returns it."""
-    begin, end = spans[j, _BEGIN], spans[j, _END]
-    part = product_within(Q, i, Q, j, begin, end)
-    subtract_within(Q, i, part, Q, j, begin, end)
-    spans[i, _BEGIN] = min(spans[i, _BEGIN], begin)
-    spans[i, _END] = max(spans[i, _END], end)
-    return part
-
-
-@inlined
-def factor_columns(Z: Array, R: Array, spans: IntArray, rank: int) -> None:
+def factor_columns(Z: Array, R: Array, rank: int) -> None:
     """The first `rank` columns of Z into orthonormal ones times R, by Gram-Schmidt done twice."""
+    n = Z.shape[0]
     for j in range(rank):
         for i in range(rank):
             R[i, j] = 0.0
         for _ in range(2):
             for i in range(j):
-                top, bottom = spans[i, _TOP], spans[i, _BOTTOM]
-                if max(top, spans[j, _TOP]) >= min(bottom, spans[j, _BOTTOM]):
-                    continue
                 part = 0.0
-                for k in range(top, bottom):
+                for k in range(n):
                     part += Z[k, i] * Z[k, j]
                 R[i, j] += part
-                for k in range(top, bottom):
+                for k in range(n):
                     Z[k, j] -= part * Z[k, i]
-                spans[j, _TOP] = min(spans[j, _TOP], top)
-                spans[j, _BOTTOM] = max(spans[j, _BOTTOM], bottom)
         norm = 0.0
-        for k in range(spans[j, _TOP], spans[j, _BOTTOM]):
+        for k in range(n):
             norm += Z[k, j] * Z[k, j]
         R[j, j] = math.sqrt(norm)
-        for k in range(spans[j, _TOP], spans[j, _BOTTOM]):
+        for k in range(n):
             Z[k, j] /= R[j, j]
 
 
@@ -276,21 +203,21 @@ def multipliers_of(Z: Array, R: Array, order: IntArray, rank: int, x: Array, for
 
 
 @kernel
-def combine_rows(Q: Array, spans: IntArray, rank: int, x: Array, y: Array) -> None:
+def combine_rows(Q: Array, rank: int, x: Array, y: Array) -> None:
     """y = Q* x."""
     for k in range(y.size):
         y[k] = 0.0
     for j in range(rank):
-        for k in range(spans[j, _BEGIN], spans[j, _END]):
+        for k in range(y.size):
             y[k] += x[j] * Q[j, k]
 
 
 @kernel
-def project_rows(Q: Array, spans: IntArray, rank: int, L: Array, size: int, parts: Array) -> None:
+def project_rows(Q: Array, rank: int, L: Array, size: int, parts: Array) -> None:
     """L_c' = L_c - (L_c Q*) Q in place for the first `size` rows, and L_c Q* into `parts`.
 
-    L is flat, all entries of a row after those of the one before. Rows of which nothing but
-    rounding is left become zero: the closures hold them.
+    L is flat, one row after the other. Rows of which nothing but rounding is left become zero: the
+    closures hold them.
     """
     width = Q.shape[1]
     for i in range(size):
@@ -299,51 +226,41 @@ def project_rows(Q: Array, spans: IntArray, rank: int, L: Array, size: int, part
         for j in range(rank):
             parts[i, j] = 0.0
         for _ in range(2):
-            project_entries(Q, spans, rank, L, place, 0, width, parts[i])
+            project_entries(Q, rank, L, place, (0, width), parts[i])
         clear_held(L, place, width, whole)
 
 
 @inlined
 def project_entries(
-    Q: Array,
-    spans: IntArray,
-    rank: int,
-    entries: Array,
-    place: int,
-    first: int,
-    count: int,
-    parts: Array,
+    Q: Array, rank: int, entries: Array, place: int, within: tuple[int, int], parts: Array
 ) -> None:
-    """Take off a row what lies along the basis, and add it to `parts`, of entries at a place.
+    """Take off a row what lies along the basis, and add it to `parts`.
 
-    They stand for so many columns, from the first on; whole mechanisms, or nothing of them.
+    Its entries begin at a place, and stand for columns of Q `within` which both have something.
     """
+    begin, end = within
     for j in range(rank):
-        begin, end = max(spans[j, _BEGIN], first), min(spans[j, _END], first + count)
-        if begin >= end:
-            continue
-        at = place - first
-        part = product_at(entries, at, Q, j, max(begin - begin % 4, first), end)
+        part = product_at(entries, place - begin, Q, j, begin, end)
         parts[j] += part
         for k in range(begin, end):
-            entries[at + k] -= part * Q[j, k]
+            entries[place - begin + k] -= part * Q[j, k]
 
 
 @inlined
-def product_at(entries: Array, at: int, Q: Array, j: int, begin: int, end: int) -> float:
-    """Product of row j of Q with entries that stand for its columns, in four sums."""
+def product_at(entries: Array, origin: int, Q: Array, j: int, begin: int, end: int) -> float:
+    """Product of row j of Q with entries whose columns are counted from an origin; as `product`."""
     whole = end - (end - begin) % 4
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
     s3 = 0.0
     for k in range(begin, whole, 4):
-        s0 += entries[at + k] * Q[j, k]
-        s1 += entries[at + k + 1] * Q[j, k + 1]
-        s2 += entries[at + k + 2] * Q[j, k + 2]
-        s3 += entries[at + k + 3] * Q[j, k + 3]
+        s0 += entries[origin + k] * Q[j, k]
+        s1 += entries[origin + k + 1] * Q[j, k + 1]
+        s2 += entries[origin + k + 2] * Q[j, k + 2]
+        s3 += entries[origin + k + 3] * Q[j, k + 3]
     for k in range(whole, end):
-        s0 += entries[at + k] * Q[j, k]
+        s0 += entries[origin + k] * Q[j, k]
     return (s0 + s1) + (s2 + s3)
 
 

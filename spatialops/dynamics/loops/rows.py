@@ -145,9 +145,18 @@ def add_frame_turning(
 
 @kernel
 def closure_rows(
-    tree: IntArray, links: Array, work: Array, term_ints: IntArray, terms: Array, L: Array
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    term_ints: IntArray,
+    terms: Array,
+    corner: tuple[int, int],
+    L: Array,
 ) -> None:
-    """Rows of L = G S of all closures; terms, and factors in `work`, must be there."""
+    """Rows of L = G S of closures; terms, and factors in `work`, must be there.
+
+    `corner`: the row and the column that L begins with, beyond which these closures have nothing.
+    """
     for i in range(L.shape[0]):
         for k in range(L.shape[1]):
             L[i, k] = 0.0
@@ -155,7 +164,7 @@ def closure_rows(
         point = vec3(terms, n, layout.TERM_POINT)
         moment = vec3(terms, n, layout.TERM_ANGULAR)
         force = vec3(terms, n, layout.TERM_LINEAR)
-        row = L[term_ints[n, layout.TERM_ROW]]
+        row = L[term_ints[n, layout.TERM_ROW] - corner[0]]
         add_wrench_row(
             tree,
             links,
@@ -165,7 +174,7 @@ def closure_rows(
             moment,
             force,
             row,
-            0,
+            -corner[1],
         )
 
 

@@ -180,7 +180,7 @@ class Mechanics:
         size = self.n_b + 3 * len(contacts.keys)
         G, L = np.empty((size, model.nv)), np.empty((size, model.nv))
         closure_jacobian(model.tree, model.links, self.work, ints, terms, G)
-        closure_rows(model.tree, model.links, self.work, ints, terms, L)
+        closure_rows(model.tree, model.links, self.work, ints, terms, (0, 0), L)
         return G, L
 
     def loop_rates(self) -> Array:

@@ -99,11 +99,14 @@ def _put_control(t: Tables, control: IntArray) -> None:
     most[[at.SEEN, at.ACTING]] = len(t.seen_ints), len(t.ints)
     most[at.MOMENTS] = max(int(t.control[at.ACTING]), 0)
     most[[at.PAST, at.PUSHES, at.SMOOTH_ORDER, at.PUSHED_ORDER]] = at.REMEMBERED
-    most[[at.RANK, at.INDEPENDENT]] = n_b
+    most[at.RANK] = n_b
     most[at.SPINNING] = max(t.v.size - 1, 0)
     most[[at.LOOKED, at.QUIET]] = 1, 2
     if (t.control < 0).any() or (t.control > most).any():
         raise _odd("control")
+    ranks = t.closure_vectors[[at.RANKS, at.INDEPENDENT]][:, : len(t.mechanisms)]
+    if not ((ranks >= 0.0) & (ranks <= t.mechanisms[:, at.CLOSED_ROWS])).all():
+        raise _odd("closure_vectors")
 
 
 def _put_memory(t: Tables, kept: Kept) -> None:

@@ -25,7 +25,7 @@ def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:
             root[k] = root[parents[k]]
         last[root[k]] = k
     for row in loops.ints:
-        links = _closed_links(loops, row)
+        links = closed_links(loops, row)
         if len(links):
             joined = root[links]
             last[joined.min()] = max(last[joined])
@@ -39,7 +39,7 @@ def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:
     return np.repeat(np.arange(len(starts)), np.diff(trees)), trees
 
 
-def _closed_links(loops: Loops, row: IntArray) -> IntArray:
+def closed_links(loops: Loops, row: IntArray) -> IntArray:
     """Links that a closure acts on."""
     terms = loops.term_ints[row[layout.LOOP_TERM] :][: row[layout.LOOP_TERMS]]
     both = np.append(row[[layout.LOOP_A, layout.LOOP_B]], terms[:, [layout.TERM_A, layout.TERM_B]])

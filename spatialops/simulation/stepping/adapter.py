@@ -146,13 +146,22 @@ def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
     """Terms of the closures' rows that are independent where the loop stands, numbered anew."""
     if not len(t.order):
         return t.term_ints, t.terms
-    kept = t.order[: int(t.control[at.RANK])]
+    kept = _independent_rows(t)
     number = np.full(len(t.order), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     ints = t.term_ints.copy()
     ints[:, layout.TERM_ROW] = number[ints[:, layout.TERM_ROW]]
     chosen = ints[:, layout.TERM_ROW] >= 0
     return ints[chosen], t.terms[chosen]
+
+
+def _independent_rows(t: Tables) -> IntArray:
+    """Rows of closures that others do not imply, mechanism by mechanism."""
+    ranks = t.closure_vectors[at.RANKS].astype(np.int64)
+    firsts = t.mechanisms[:, at.CLOSED_ROW]
+    return np.concatenate(
+        [row + t.order[row : row + rank] for row, rank in zip(firsts, ranks, strict=False)]
+    )
 
 
 def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:

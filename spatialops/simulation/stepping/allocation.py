@@ -18,15 +18,14 @@ from spatialops.contact.newton.islands import new_buffers
 from spatialops.contact.newton.rows import NewtonRoom
 from spatialops.contact.rows import PLACE_COLUMNS
 from spatialops.contact.runs.columns import new_runs
-from spatialops.dynamics.loops.elimination import SPAN_COLUMNS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.joint_constraints import JointRows
+from spatialops.simulation.scene.mechanisms import mechanisms_of
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.torsional_rolling import rows_each, turning_of
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.tree.loops import Loops
 
 Parts: TypeAlias = dict[str, Any]  # fields of `Tables`
 
@@ -59,7 +58,7 @@ def allocate(
         **_memory(rows, n_pairs + len(joints.ints) + turning.size),
         **_problem(scene, rows, n_f),
         **_lcp(min(capacity, at.PIVOTED_AT_MOST), n_f, rows),
-        **_closures(scene.loops, scene.model.nv, rows),
+        **_closures(scene, rows),
         **_record(scene, len(joints.ints) > 0, rows, steps),
     )
 
@@ -212,9 +211,13 @@ def _lcp(few: int, n_f: int, m: int) -> Parts:
     }
 
 
-def _closures(loops: Loops, nv: int, m: int) -> Parts:
-    """Closures, their rows of L, and the parts of contacts along them."""
+def _closures(scene: Scene, m: int) -> Parts:
+    """Closures, their rows of L mechanism by mechanism, and the parts of contacts along them."""
+    loops = scene.loops
     n_b = loops.n_rows
+    mechanisms, mechanism_of = mechanisms_of(loops, *columns_of_trees(scene.model, loops))
+    rows, columns = mechanisms[:, at.CLOSED_ROWS], mechanisms[:, at.CLOSED_COLUMNS]
+    entries, squares = int(rows @ columns), int(rows @ rows)
     return {
         "loop_ints": loops.ints,
         "loops": loops.floats.copy(),
@@ -222,12 +225,13 @@ def _closures(loops: Loops, nv: int, m: int) -> Parts:
         "ratios": loops.ratios,
         "term_ints": loops.term_ints,
         "terms": loops.empty_terms(),
-        "closure_rows": np.zeros((n_b, nv)),
-        "basis": np.zeros((n_b, nv)),
-        "left": np.zeros((n_b, n_b)),
-        "right": np.zeros((n_b, n_b)),
+        "mechanisms": mechanisms,
+        "mechanism_of": mechanism_of,
+        "closure_rows": np.zeros(entries),
+        "basis": np.zeros(entries),
+        "left": np.zeros(squares),
+        "right": np.zeros(squares),
         "order": _integers(n_b),
-        "spans": _integers(n_b, SPAN_COLUMNS),
         "closure_vectors": np.zeros((at.CLOSURE_VECTORS, n_b)),
         "contact_parts": np.zeros((3 * m, n_b)),
     }

@@ -288,7 +288,7 @@ def turn_rows(t: Tables, i: int, before: Vec3) -> None:
     if s == 0.0:
         return
     turn_tangents(SparseRows(t.entries, t.places), i, c, s)
-    for j in range(t.control[at.RANK] if has_loops(t) else 0):  # what closures answer by
+    for j in range(t.contact_parts.shape[1]):  # what closures answer by
         along, across = t.contact_parts[3 * i + 1, j], t.contact_parts[3 * i + 2, j]
         t.contact_parts[3 * i + 1, j] = c * along + s * across
         t.contact_parts[3 * i + 2, j] = c * across - s * along

@@ -118,12 +118,13 @@ class Tables(NamedTuple):
     ratios: Array
     term_ints: IntArray
     terms: Array
-    closure_rows: Array  # rows of L of the closures, factored into left right basis
-    basis: Array
-    left: Array
-    right: Array
+    mechanisms: IntArray  # closed ones: rows and columns of each
+    mechanism_of: IntArray  # of each tree; -1: it has no closures
+    closure_rows: Flat  # rows of L, mechanism by mechanism, factored into left right basis
+    basis: Flat
+    left: Flat
+    right: Flat
     order: IntArray
-    spans: IntArray  # where rows of the basis have entries
     closure_vectors: Array
     contact_parts: Array  # rows of contacts along the basis
     rows: Array

@@ -49,7 +49,7 @@ def both(model, q, terms):
     W = compliance_along_rows(model, q, work, nodes, *terms)
     assert factor_kernel(model.tree, model.links, work) == 0
     L = np.empty((len(terms[1]), model.nv))
-    closure_rows(model.tree, model.links, work, *terms, L)
+    closure_rows(model.tree, model.links, work, *terms, (0, 0), L)
     return W, L @ L.T
 
 

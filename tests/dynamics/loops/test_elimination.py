@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spatialops.dynamics.loops.elimination import (
-    SPAN_COLUMNS,
     TOLERANCE,
     combine_rows,
     coordinates_of,
@@ -18,22 +17,15 @@ from spatialops.dynamics.loops.elimination import (
 
 def factored(L, limit=None):
     """Q, Z, R of the rank's size, the order and the rank."""
-    return spanned(L, limit)[:5]
-
-
-def spanned(L, limit=None):
-    """The same, and where rows have entries."""
     n, m = L.shape
     Q = np.full((n, m), np.nan)
     Z = np.full((n, n), np.nan)
     R = np.full((n, n), np.nan)
     order, rooms = np.zeros(n, dtype=np.int64), np.zeros((2, n))
-    spans = np.zeros((n, SPAN_COLUMNS), dtype=np.int64)
-    most = n if limit is None else limit
-    rank = factor_rows(L, most, TOLERANCE, Q, Z, R, order, spans, *rooms)
+    rank = factor_rows(L, n if limit is None else limit, TOLERANCE, Q, Z, R, order, *rooms)
     if rank == n:
         R = np.eye(n)
-    return Q, Z, R, order, rank, spans
+    return Q, Z, R, order, rank
 
 
 def random_rows(rng, n, m, rank, condition=1.0):
@@ -74,13 +66,13 @@ def test_least_motion_and_smallest_multipliers(seed):
     n, m = int(rng.integers(1, 10)), int(rng.integers(1, 10))
     wanted = int(rng.integers(1, min(n, m) + 1))
     L = rng.normal(size=(n, wanted)) @ rng.normal(size=(wanted, m))
-    Q, Z, R, order, rank, spans = spanned(L)
+    Q, Z, R, order, rank = factored(L)
     u = rng.normal(size=n)
     x = np.zeros(n)
     y = np.zeros(m)
     forces = np.zeros(n)
     coordinates_of(Z, R, order, rank, u, x)
-    combine_rows(Q, spans, rank, x, y)
+    combine_rows(Q, rank, x, y)
     expected = np.linalg.pinv(L, rcond=1e-10) @ u
     size = 1.0 + np.abs(expected).max()
     singular = np.linalg.svd(L, compute_uv=False)[:rank]
@@ -127,37 +119,11 @@ def test_projection_of_other_rows(rng):
     L, rows = rng.normal(size=(3, 8)), rng.normal(size=(5, 8))
     held = rng.normal(size=3) @ L
     both = np.concatenate([rows, held[None]])
-    Q, _, _, _, rank, spans = spanned(L)
+    Q, _, _, _, rank = factored(L)
     found, parts = both.copy(), np.zeros((6, 3))
-    project_rows(Q, spans, rank, found.ravel(), 6, parts)
+    project_rows(Q, rank, found.ravel(), 6, parts)
     expected = both - both @ np.linalg.pinv(L) @ L
     assert np.allclose(found, expected, atol=1e-13)
     assert np.allclose(parts[:, :rank], both @ Q[:rank].T, atol=1e-13)
     assert np.all(found[5] == 0.0)  # exactly: contacts that the closures hold are recognised by it
     assert np.abs(found @ L.T).max() < 1e-13
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-def test_mechanisms_side_by_side_are_factored_one_by_one(seed):
-    rng = np.random.default_rng(seed)
-    blocks = []
-    for _ in range(int(rng.integers(1, 5))):
-        n, m = int(rng.integers(1, 5)), int(rng.integers(1, 9))
-        blocks.append(random_rows(rng, n, m, int(rng.integers(1, min(n, m) + 1))))
-    L = np.zeros((sum(len(b) for b in blocks), sum(b.shape[1] for b in blocks)))
-    row = column = 0
-    for block in blocks:
-        n, m = block.shape
-        L[row : row + n, column : column + m] = block / np.abs(block).max()
-        row, column = row + n, column + m
-    L = L[rng.permutation(len(L))]
-    Q, Z, R, _, rank, spans = spanned(L)
-    assert rank == sum(np.linalg.matrix_rank(b, tol=1e-9 * np.abs(b).max()) for b in blocks)
-    for row, (begin, end) in zip(Q[:rank], spans[:rank, :2], strict=True):
-        assert np.array_equal(np.flatnonzero(row)[[0, -1]], [begin, end - 1])
-        assert (end - begin) <= max(b.shape[1] for b in blocks)
-    R = R[:rank, :rank]
-    assert np.abs(Z[:, :rank] @ R @ Q[:rank] - L).max() < 1e-12
-    assert np.abs(Q[:rank] @ Q[:rank].T - np.eye(rank)).max() < 1e-14
-    if rank < len(L):
-        assert np.abs(Z[:, :rank].T @ Z[:, :rank] - np.eye(rank)).max() < 1e-14

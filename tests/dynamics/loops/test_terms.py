@@ -62,7 +62,7 @@ def test_every_way_to_a_row_agrees(seed):
     span = Span(model, loops)
     span.place(q)
     factor_kernel(model.tree, model.links, span.work)
-    closure_rows(model.tree, model.links, span.work, loops.term_ints, span.terms, span.L)
+    closure_rows(model.tree, model.links, span.work, loops.term_ints, span.terms, (0, 0), span.L)
     W = G @ np.linalg.solve(so.mass_matrix(model, q), G.T)
     assert relative_error(span.L @ span.L.T, W) < 1e-9
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.dynamics.loops.assembly import newton
@@ -30,7 +30,7 @@ class Start(NamedTuple):
     q: Array
     v: Array
     frames: Array
-    rank: int
+    independent: IntArray
     redundant: tuple[str, ...]
 
 
@@ -80,7 +80,7 @@ def begin_loops(
             f"state: v misses the rate of {name} by {np.abs(misses).max():.2e} m/s or rad/s; "
             "close_loops(model, loops, q, v, t=time) finds velocities that fit"
         )
-    return Start(q, v, placed.floats, span.rank, span.redundant())
+    return Start(q, v, placed.floats, span.order[: span.rank], span.redundant())
 
 
 def _fitting(span: Span, q: Array, v: Array, wanted: Array) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.vectors import (
     copy_into,
     dot,
@@ -35,7 +36,7 @@ from spatialops.algebra.vectors import (
     times,
     vec3,
 )
-from spatialops.contact.rows import COUNT_A, FIRST_A, START, width_of
+from spatialops.contact.rows import COUNT_A, FIRST_A, START, TREE_A, width_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.loops.elimination import (
@@ -143,35 +144,80 @@ def keep_frames(t: Tables) -> None:
         copy_into(t.loops_start[i], t.loops[i])
 
 
+@inlined
+def rank_of(t: Tables, g: int) -> int:
+    """Independent rows of mechanism g, as factored last."""
+    return int(t.closure_vectors[at.RANKS, g])
+
+
 @kernel
-def factor_loops(t: Tables, work: Array, limit: int, tolerance: float) -> None:
+def factor_loops(t: Tables, work: Array, whole: bool, tolerance: float) -> None:
     """Terms, rows and factors of all closures.
 
-    Poses and the factors of the articulated-body pass must be in `work`.
+    Poses and the factors of the articulated-body pass must be in `work`. Where they are not the
+    `whole`, rows are as many as were independent at the last closed configuration.
     """
     put_terms(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, work, t.terms)
-    closure_rows(t.tree, t.links, work, t.term_ints, t.terms, t.closure_rows)
-    length, left = t.closure_vectors[at.LENGTHS], t.closure_vectors[at.LEFT]
-    t.control[at.RANK] = factor_rows(
-        t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, t.spans, length, left
+    total = 0
+    for g in range(t.mechanisms.shape[0]):
+        most = t.mechanisms[g, at.CLOSED_ROWS]
+        if not whole:
+            most = int(t.closure_vectors[at.INDEPENDENT, g])
+        total += factor_mechanism(t, work, g, most, tolerance)
+    t.control[at.RANK] = total
+
+
+@inlined
+def factor_mechanism(t: Tables, work: Array, g: int, most: int, tolerance: float) -> int:
+    """The same of one mechanism; its rank."""
+    row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
+    column, columns = t.mechanisms[g, at.CLOSED_COLUMN], t.mechanisms[g, at.CLOSED_COLUMNS]
+    place, square = t.mechanisms[g, at.CLOSED_PLACE], t.mechanisms[g, at.CLOSED_SQUARE]
+    term = t.mechanisms[g, at.CLOSED_TERM]
+    end = term + t.mechanisms[g, at.CLOSED_TERMS]
+    L, corner = matrix(t.closure_rows, place, rows, columns), (row, column)
+    closure_rows(t.tree, t.links, work, t.term_ints[term:end], t.terms[term:end], corner, L)
+    rank = factor_rows(
+        L,
+        most,
+        tolerance,
+        matrix(t.basis, place, rows, columns),
+        matrix(t.left, square, rows, rows),
+        matrix(t.right, square, rows, rows),
+        t.order[row : row + rows],
+        t.closure_vectors[at.LENGTHS, row : row + rows],
+        t.closure_vectors[at.LEFT, row : row + rows],
     )
+    t.closure_vectors[at.RANKS, g] = rank
+    return rank
 
 
 @kernel
-def answer(t: Tables, work: Array, u: Array, dv: Array, forces: Array) -> None:
-    """The least motion dv with G dv = u, and its multipliers.
+def answer(t: Tables, work: Array, wanted: int, dv: Array, forces: int) -> None:
+    """The least motion dv with G dv = u, and its multipliers; u and these are closure vectors.
 
     Uses the acceleration columns of `work`.
     """
-    parts, rank = t.closure_vectors[at.PARTS], t.control[at.RANK]
-    coordinates_of(t.left, t.right, t.order, rank, u, parts)
-    combine_rows(t.basis, t.spans, rank, parts, dv)
-    multipliers_of(t.left, t.right, t.order, rank, parts, forces)
+    for k in range(dv.size):
+        dv[k] = 0.0
+    for g in range(t.mechanisms.shape[0]):
+        row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
+        column, columns = t.mechanisms[g, at.CLOSED_COLUMN], t.mechanisms[g, at.CLOSED_COLUMNS]
+        place, square = t.mechanisms[g, at.CLOSED_PLACE], t.mechanisms[g, at.CLOSED_SQUARE]
+        Z, R = matrix(t.left, square, rows, rows), matrix(t.right, square, rows, rows)
+        order, rank = t.order[row : row + rows], rank_of(t, g)
+        u = t.closure_vectors[wanted, row : row + rows]
+        parts = t.closure_vectors[at.PARTS, row : row + rows]
+        coordinates_of(Z, R, order, rank, u, parts)
+        basis = matrix(t.basis, place, rows, columns)
+        combine_rows(basis, rank, parts, dv[column : column + columns])
+        along = t.closure_vectors[forces, row : row + rows]
+        multipliers_of(Z, R, order, rank, parts, along)
     velocities_from(t.tree, t.links, work, dv)
 
 
 @kernel
-def constrain(t: Tables, work: Array, s: float, a: Array, forces: Array) -> None:
+def constrain(t: Tables, work: Array, s: float, a: Array, forces: int) -> None:
     """Add the closures' reaction to accelerations `a` of the tree, evaluated in `work` at `s`."""
     place_loops(t, work, s)
     hold_loops(t, work, a, forces)
@@ -181,7 +227,7 @@ def constrain(t: Tables, work: Array, s: float, a: Array, forces: Array) -> None
 def place_loops(t: Tables, work: Array, s: float) -> None:
     """Rows of the closures where the tree stands in `work`, `s` after the start of the step."""
     drive(t, s)
-    factor_loops(t, work, t.control[at.INDEPENDENT], TOLERANCE)
+    factor_loops(t, work, False, TOLERANCE)
 
 
 @stage
@@ -192,11 +238,11 @@ def hold_in_middle(t: Tables, row: int, first: bool) -> None:
     """
     if first:
         place_loops(t, t.work, since_start(t, 0.5 * t.monitor[at.PIECE]))
-    hold_loops(t, t.work, t.vectors[row, : t.v.size], t.closure_vectors[at.FORCES])
+    hold_loops(t, t.work, t.vectors[row, : t.v.size], at.FORCES)
 
 
 @kernel
-def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
+def hold_loops(t: Tables, work: Array, a: Array, forces: int) -> None:
     """The reaction by the rows of `place_loops`, with the velocities in `work`.
 
     Where it leaps there is none: the end of the piece is brought back onto the closures.
@@ -207,32 +253,41 @@ def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
         u[i] = (
             t.closure_vectors[at.RATE_END, i] - t.closure_vectors[at.RATE_START, i]
         ) / t.settings[at.DT] - u[i]
-    answer(t, work, u, dv, forces)
-    if leaps(t, work, a):
-        for i in range(forces.size):
-            forces[i] = 0.0
-        return
+    answer(t, work, at.RATES, dv, forces)
+    for g in range(t.mechanisms.shape[0]):
+        if leaps(t, work, a, g):
+            leave_open(t, g, forces)
     for k in range(a.size):
         a[k] += dv[k]
 
 
 @inlined
-def leaps(t: Tables, work: Array, a: Array) -> bool:
-    """Whether the reaction to accelerations `a` moves the tree by more than what it answers does.
+def leaps(t: Tables, work: Array, a: Array, g: int) -> bool:
+    """Whether the reaction to accelerations `a` moves mechanism g more than what it answers does.
 
     G a = 0 asks for no more than a, and Gdot v for some h |w| |v|, in the metric of M; measured
     with the articulated inertias of links. At a dead centre rows of G that are all but redundant
     ask for any motion.
     """
-    s = t.monitor[at.PIECE]
-    if is_driven(t):
+    if t.mechanisms[g, at.CLOSED_DRIVEN] != 0:
         return False
+    s, column = t.monitor[at.PIECE], t.mechanisms[g, at.CLOSED_COLUMN]
     asked = given = 0.0
-    for k in range(a.size):
+    for k in range(column, column + t.mechanisms[g, at.CLOSED_COLUMNS]):
         reaction, free = s * t.vectors[at.CLOSE_DV, k], s * a[k]
         asked += reaction * reaction / work[k, layout.D_INVERSE]
         given += (free * free + t.v[k] * t.v[k]) / work[k, layout.D_INVERSE]
     return asked > _LEAP * given
+
+
+@inlined
+def leave_open(t: Tables, g: int, forces: int) -> None:
+    """No reaction of mechanism g."""
+    row, column = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_COLUMN]
+    for i in range(row, row + t.mechanisms[g, at.CLOSED_ROWS]):
+        t.closure_vectors[forces, i] = 0.0
+    for k in range(column, column + t.mechanisms[g, at.CLOSED_COLUMNS]):
+        t.vectors[at.CLOSE_DV, k] = 0.0
 
 
 @stage
@@ -250,15 +305,15 @@ def close_end(t: Tables, s: float) -> None:
     drive(t, s)
     worst = close_positions(t, q_x, v_x)
     factor_kernel(t.tree, t.links, t.work)
-    factor_loops(t, t.work, t.closure_rows.shape[0], TOLERANCE)
-    t.control[at.INDEPENDENT] = t.control[at.RANK]
+    factor_loops(t, t.work, True, TOLERANCE)
+    copy_into(t.closure_vectors[at.INDEPENDENT], t.closure_vectors[at.RANKS])
     velocities_kernel(t.tree, t.links, v_x, t.work)
     closure_velocities(t.term_ints, t.terms, t.work, rates)
     share = s / t.settings[at.DT]
     for i in range(rates.size):
         start, end = t.closure_vectors[at.RATE_START, i], t.closure_vectors[at.RATE_END, i]
         rates[i] = start + share * (end - start) - rates[i]
-    answer(t, t.work, rates, dv, t.closure_vectors[at.OTHER_FORCES])
+    answer(t, t.work, at.RATES, dv, at.OTHER_FORCES)
     for k in range(nv):
         v_x[k] += dv[k]
     t.monitor[at.OPENING] = max(t.monitor[at.OPENING], worst)
@@ -285,8 +340,8 @@ def close_positions(t: Tables, q: Array, v: Array) -> float:
             return worst
         before = worst
         factor_kernel(t.tree, t.links, t.work)
-        factor_loops(t, t.work, errors.size, max(TOLERANCE, 10.0 * worst))
-        answer(t, t.work, errors, dv, t.closure_vectors[at.OTHER_FORCES])
+        factor_loops(t, t.work, True, max(TOLERANCE, 10.0 * worst))
+        answer(t, t.work, at.ERRORS, dv, at.OTHER_FORCES)
         integrate_kernel(t.tree, q, dv, 1.0, ahead)
         transport(t.tree, q, ahead, v)
         copy_into(q, ahead)
@@ -298,7 +353,7 @@ def project_contacts(t: Tables, m: int) -> None:
 
     The factors of the tree must be in `work`.
     """
-    factor_loops(t, t.work, t.control[at.INDEPENDENT], TOLERANCE)
+    factor_loops(t, t.work, False, TOLERANCE)
     for i in range(m):
         width = width_of(t.places, i)
         for j in range(3):
@@ -308,27 +363,70 @@ def project_contacts(t: Tables, m: int) -> None:
 @inlined
 def project_contact(t: Tables, i: int, place: int, parts: Array) -> None:
     """The same of a row of contact i that begins at a place."""
-    width, rank = width_of(t.places, i), t.control[at.RANK]
+    width = width_of(t.places, i)
     whole = square_at(t.entries, place, width)
-    for j in range(rank):
-        parts[j] = 0.0
+    parts[:] = 0.0
     for _ in range(2):
-        at_side = place
-        for side in range(2):
-            first, count = t.places[i, FIRST_A + 2 * side], t.places[i, COUNT_A + 2 * side]
-            project_entries(t.basis, t.spans, rank, t.entries, at_side, first, count, parts)
-            at_side += count
+        project_side(t, i, 0, place, parts)
+        project_side(t, i, 1, place + t.places[i, COUNT_A], parts)
     clear_held(t.entries, place, width, whole)
+
+
+@inlined
+def project_side(t: Tables, i: int, side: int, place: int, parts: Array) -> None:
+    """The same of its columns of one tree."""
+    g = mechanism_at(t, i, side)
+    if g < 0:
+        return
+    row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
+    at_basis, columns = t.mechanisms[g, at.CLOSED_PLACE], t.mechanisms[g, at.CLOSED_COLUMNS]
+    first = t.places[i, FIRST_A + 2 * side] - t.mechanisms[g, at.CLOSED_COLUMN]
+    within = first, first + t.places[i, COUNT_A + 2 * side]
+    basis = matrix(t.basis, at_basis, rows, columns)
+    own = parts[row : row + rows]
+    project_entries(basis, rank_of(t, g), t.entries, place, within, own)
+
+
+@inlined
+def mechanism_at(t: Tables, i: int, side: int) -> int:
+    """The closed mechanism that acting contact i is on, on one of its sides; -1: on none."""
+    tree = t.places[i, TREE_A + side]
+    return t.mechanism_of[tree] if tree >= 0 else -1
 
 
 @stage
 def add_reactions(t: Tables, m: int) -> None:
     """Add to the closures' forces their answer to the impulses of m contacts, over the piece."""
-    parts, forces = t.closure_vectors[at.PARTS], t.closure_vectors[at.OTHER_FORCES]
-    for j in range(t.control[at.RANK]):
-        parts[j] = 0.0
-        for i in range(3 * m):
-            parts[j] -= t.contact_parts[i, j] * t.impulses[i]
-    multipliers_of(t.left, t.right, t.order, t.control[at.RANK], parts, forces)
-    for i in range(forces.size):
-        t.closure_vectors[at.FORCES, i] += forces[i] / t.monitor[at.PIECE]
+    parts = t.closure_vectors[at.PARTS]
+    parts[:] = 0.0
+    for i in range(m):
+        first, second = mechanism_at(t, i, 0), mechanism_at(t, i, 1)
+        add_parts(t, i, first, parts)
+        if second != first:
+            add_parts(t, i, second, parts)
+    for g in range(t.mechanisms.shape[0]):
+        row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
+        square, end = t.mechanisms[g, at.CLOSED_SQUARE], row + rows
+        multipliers_of(
+            matrix(t.left, square, rows, rows),
+            matrix(t.right, square, rows, rows),
+            t.order[row:end],
+            rank_of(t, g),
+            parts[row:end],
+            t.closure_vectors[at.OTHER_FORCES, row:end],
+        )
+    for i in range(parts.size):
+        t.closure_vectors[at.FORCES, i] += (
+            t.closure_vectors[at.OTHER_FORCES, i] / t.monitor[at.PIECE]
+        )
+
+
+@inlined
+def add_parts(t: Tables, i: int, g: int, parts: Array) -> None:
+    """What the impulses of contact i do along the basis of mechanism g, if any, taken off."""
+    if g < 0:
+        return
+    row = t.mechanisms[g, at.CLOSED_ROW]
+    for j in range(row, row + rank_of(t, g)):
+        for k in range(3 * i, 3 * i + 3):
+            parts[j] -= t.contact_parts[k, j] * t.impulses[k]

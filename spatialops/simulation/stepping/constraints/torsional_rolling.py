@@ -38,7 +38,6 @@ from spatialops.contact.newton._layout import FRICTIONLESS
 from spatialops.contact.rows import START, SparseRows, square_of, width_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import n_of_geoms
-from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.tables import Tables
 
 TORSION, ROLLING = 0, 1  # columns of `turning`
@@ -180,7 +179,7 @@ def measure_spins(t: Tables) -> None:
         start = t.places[i, START]
         for k in range(start, start + 3 * width_of(t.places, i)):
             t.entries[k] *= unit
-        for j in range(t.control[at.RANK] if has_loops(t) else 0):
+        for j in range(t.contact_parts.shape[1]):
             for k in range(3 * i, 3 * i + 3):
                 t.contact_parts[k, j] *= unit
 

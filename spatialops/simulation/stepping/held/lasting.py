@@ -94,6 +94,8 @@ CONSTANT = (
     "ratios",
     "term_ints",
     "terms",
+    "mechanisms",
+    "mechanism_of",
 )
 # What is written before it is read.
 SCRATCH = tuple(

@@ -74,7 +74,7 @@ def euler_step(t: Tables) -> int:
     driven, external = t.vectors[at.DRIVEN, :nv], external_of(t)
     status = placed_accelerations(t.tree, t.damped, t.v, driven, external, t.work, forces, dv)
     if has_loops(t):
-        constrain(t, t.work, since_start(t, 0.0), dv, t.closure_vectors[at.FORCES])
+        constrain(t, t.work, since_start(t, 0.0), dv, at.FORCES)
     add_convection(t.tree, t.v, dv, 1.0)
     for k in range(nv):
         dv[k] *= s

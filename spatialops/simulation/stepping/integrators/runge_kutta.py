@@ -79,7 +79,7 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
             accelerations(t.tree, t.links, s_q, s_v, driven, external, t.spare, forces, k_v)
         if has_loops(t) and sample > 0:
             passed = since_start(t, s if sample == 3 else 0.5 * s)
-            constrain(t, t.spare, passed, k_v, t.closure_vectors[at.OTHER_FORCES])
+            constrain(t, t.spare, passed, k_v, at.OTHER_FORCES)
         rates(t.tree, s_q, s_v, k_q)
         weight = s / 6.0 if sample == 0 or sample == 3 else s / 3.0
         ahead = s if sample == 2 else 0.5 * s
@@ -119,7 +119,7 @@ def runge_kutta_step(t: Tables) -> int:
     driven, external = t.vectors[at.DRIVEN, :nv], external_of(t)
     status = placed_accelerations(t.tree, t.links, t.v, driven, external, t.work, forces, first)
     if has_loops(t):
-        constrain(t, t.work, since_start(t, 0.0), first, t.closure_vectors[at.FORCES])
+        constrain(t, t.work, since_start(t, 0.0), first, at.FORCES)
     runge_kutta(t, t.monitor[at.PIECE], q_end, v_end)
     if has_loops(t):
         place_loops(t, t.work, since_start(t, 0.0))
