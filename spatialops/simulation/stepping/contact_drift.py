@@ -45,6 +45,7 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     is_late,
     lateness,
 )
+from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, opens_in_middle
 from spatialops.simulation.stepping.constraints.same_contacts import row_before
 from spatialops.simulation.stepping.constraints.torsional_rolling import first_moment
 from spatialops.simulation.stepping.faces import flatten_drifts, has_one_normal, is_face
@@ -239,7 +240,9 @@ def add_drift(t: Tables) -> None:
 
 @merged
 def asks_for_motion(t: Tables) -> bool:
-    """Whether drifts ask contacts without an answer to part or to slip."""
+    """Whether drifts ask contacts without an answer to part or to slip, or closures open yet."""
+    if has_loops(t) and opens_in_middle(t):
+        return True
     for i in range(first_moment(t)):
         drift = vec3(t.floats, i, col.DRIFT)
         along = dot(drift, vec3(t.floats, i, col.NORMAL))
@@ -264,6 +267,3 @@ def forgo_drift(t: Tables) -> None:
         along = dot(vec3(t.floats, i, col.DRIFT), vec3(t.floats, i, col.NORMAL))
         t.floats[i, col.OPEN] = max(t.floats[i, col.OPEN] + along, 0.0)
         put3(t.floats, i, col.DRIFT, ZERO3)
-        for j in range(3):
-            t.u[3 * i + j] = t.floats[i, col.APPROACH + j]
-        t.u[3 * i] += t.floats[i, col.OPEN]

@@ -43,7 +43,11 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     put_dry_limits,
     put_joint_speeds,
 )
-from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
+from spatialops.simulation.stepping.constraints.loop_constraints import (
+    close_middle,
+    has_loops,
+    project_contacts,
+)
 from spatialops.simulation.stepping.constraints.torsional_rolling import (
     add_moments,
     first_moment,
@@ -273,8 +277,9 @@ def state_again(t: Tables) -> None:
 def state_without_drift(t: Tables) -> None:
     """The same problem with no more than what bodies' motion asks of contacts: it has an answer."""
     forgo_drift(t)
-    put_squares(t)
-    drop_roundings(t, t.vectors[at.V_X, : t.v.size])
+    if has_loops(t):
+        close_middle(t)
+    state_again(t)
 
 
 @inlined

@@ -58,7 +58,9 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
 
 _CLOSED = 1e-13  # m or rad: errors of rounding
-_LEAP = 2.0  # squared velocities that a reaction gives, of those that it answers
+_ROUNDING = 1e-11  # of the fastest contact: velocities of closures that are none
+# Velocities that a reaction gives at most, of those of free accelerations and of those there are.
+_OF_FREE, _OF_SPEED = 2.0, 0.2
 
 
 @merged
@@ -272,12 +274,13 @@ def leaps(t: Tables, work: Array, a: Array, g: int) -> bool:
     if t.mechanisms[g, at.CLOSED_DRIVEN] != 0:
         return False
     s, column = t.monitor[at.PIECE], t.mechanisms[g, at.CLOSED_COLUMN]
-    asked = given = 0.0
+    reaction = free = speed = 0.0
     for k in range(column, column + t.mechanisms[g, at.CLOSED_COLUMNS]):
-        reaction, free = s * t.vectors[at.CLOSE_DV, k], s * a[k]
-        asked += reaction * reaction / work[k, layout.D_INVERSE]
-        given += (free * free + t.v[k] * t.v[k]) / work[k, layout.D_INVERSE]
-    return asked > _LEAP * given
+        d = 1.0 / work[k, layout.D_INVERSE]
+        reaction += d * t.vectors[at.CLOSE_DV, k] ** 2
+        free += d * a[k] ** 2
+        speed += d * t.v[k] ** 2
+    return s * math.sqrt(reaction) > _OF_FREE * s * math.sqrt(free) + _OF_SPEED * math.sqrt(speed)
 
 
 @inlined
@@ -345,6 +348,44 @@ def close_positions(t: Tables, q: Array, v: Array) -> float:
         integrate_kernel(t.tree, q, dv, 1.0, ahead)
         transport(t.tree, q, ahead, v)
         copy_into(q, ahead)
+
+
+@kernel
+def put_rates_in_middle(t: Tables) -> float:
+    """What velocities in `work` lack of the closures' in the middle of the piece; the largest."""
+    rates = t.closure_vectors[at.RATES]
+    closure_velocities(t.term_ints, t.terms, t.work, rates)
+    share = since_start(t, 0.5 * t.monitor[at.PIECE]) / t.settings[at.DT]
+    largest = 0.0
+    for i in range(rates.size):
+        start, end = t.closure_vectors[at.RATE_START, i], t.closure_vectors[at.RATE_END, i]
+        rates[i] = start + share * (end - start) - rates[i]
+        largest = max(largest, abs(rates[i]))
+    return largest
+
+
+@stage
+def opens_in_middle(t: Tables) -> bool:
+    """Whether closures open as contacts' problem is stated, by more than rounding of its speeds."""
+    fastest = 0.0
+    for i in range(3 * t.control[at.ACTING]):
+        fastest = max(fastest, abs(t.u[i]))
+    return put_rates_in_middle(t) > _ROUNDING * fastest
+
+
+@stage
+def close_middle(t: Tables) -> None:
+    """Make DV, with V_E in `work` after it, such that closures hold in the middle of the piece.
+
+    They open there by half of what motion alone does to them, which contacts may not allow.
+    """
+    dv, forces = t.vectors[at.CLOSE_DV, : t.v.size], t.closure_vectors[at.OTHER_FORCES]
+    put_rates_in_middle(t)
+    answer(t, t.work, at.RATES, dv, at.OTHER_FORCES)
+    for k in range(dv.size):
+        t.vectors[at.DV, k] += dv[k]
+    for i in range(forces.size):
+        t.closure_vectors[at.FORCES, i] += forces[i] / t.monitor[at.PIECE]
 
 
 @stage
