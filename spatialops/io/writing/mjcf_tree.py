@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import to_quaternion
 from spatialops.errors import ModelError
 from spatialops.io.description import Notes
+from spatialops.io.writing.principal_moments import LEAST, principal_moments
 from spatialops.io.writing.urdf_tree import words
 from spatialops.tree.builder import WORLD
 from spatialops.tree.described import Described, described
@@ -20,8 +20,7 @@ _KINDS = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "free": "fr
 _WXYZ = [3, 0, 1, 2]
 _THIN = 1e-9  # rad, m, N m or N: MuJoCo takes a range of no width for none
 _BEYOND = 1e30  # a limit that is none, where only the other is
-_SAME = 1e-12  # of centres of mass, and of moments of inertia
-_LEAST = 1e-15  # kg and kg m^2: mjMINVAL, which bodies that move must have
+_SAME = 1e-12  # of centres of mass
 _COMPILER = {
     "angle": "radian",
     "autolimits": "true",
@@ -42,7 +41,7 @@ def mjcf_tree(model: Model, name: str, notes: Notes) -> Element:
         above = world if body.parent < 0 else made[body.parent]
         made.append(_body(above, model, body, _share(model, i, body, notes)))
         if body.inertia is None:
-            notes.add(f"MuJoCo wants a mass of what moves: {_LEAST:g} kg is given to", body.name)
+            notes.add(f"MuJoCo wants a mass of what moves: {LEAST:g} kg is given to", body.name)
     for frame_name, frame in model.frames.items():
         if frame_name in model.body_names or frame_name == WORLD:
             continue
@@ -79,24 +78,9 @@ def _pose(name: str, position: Array, rotation: Array) -> dict[str, str]:
 
 
 def _inertial(element: Element, body: Described) -> None:
-    """Mass and principal moments, which differ from the body's by rounding where MuJoCo must."""
-    inertia = body.inertia
-    if inertia is None:
-        inertia = Inertia(_LEAST, np.zeros(3), _LEAST * np.eye(3))
-    moments, axes = np.linalg.eigh(inertia.tensor)
-    axes[:, 2] *= np.sign(np.linalg.det(axes))
-    rounding = _SAME * moments[2] + _LEAST
-    beyond = max(moments[2] - moments[0] - moments[1], -moments[0])
-    if beyond > rounding:
-        raise ModelError(
-            f"body {body.name!r}: MuJoCo refuses principal moments of inertia "
-            f"{', '.join(f'{x:.4g}' for x in moments)} kg m^2: by {beyond:.2g} kg m^2 one is "
-            "negative, or larger than the sum of the others, which no body has"
-        )
-    moments = np.maximum(moments, _LEAST)
-    moments[2] = min(moments[2], moments[0] + moments[1])
-    place = {"pos": words(inertia.center), "quat": words(to_quaternion(axes)[_WXYZ])}
-    weight = {"mass": repr(max(float(inertia.mass), _LEAST)), "diaginertia": words(moments)}
+    found = principal_moments(body)
+    place = {"pos": words(found.center), "quat": words(found.axes)}
+    weight = {"mass": repr(found.mass), "diaginertia": words(found.moments)}
     SubElement(element, "inertial", {**place, **weight})
 
 
