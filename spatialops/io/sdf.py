@@ -51,8 +51,7 @@ def parse_sdf(content: bytes, path: Path) -> Description:
     _rename_world(model)
     frames = Frames(model)
     reader = Reader(model, _version(root), frames, _pose_of(model, frames))
-    list_unread(root, SDF, reader.left_out)
-    _tell_other_models(model, world, reader)
+    list_unread(root, SDF, reader.left_out, reader.warnings)
     order = _tree_order(reader)
     bodies = [body for name in order for body in _bodies(reader, name)]
     return Description(
@@ -75,15 +74,6 @@ def parse_sdf(content: bytes, path: Path) -> Description:
 def _version(root: Element) -> float:
     major, _, minor = root.get("version", "1.7").partition(".")
     return float(f"{major}.{minor}") if major.isdigit() and minor.isdigit() else 1.7
-
-
-def _tell_other_models(model: Element, world: Element | None, reader: Reader) -> None:
-    """What else is in the world or the model, and moves or is run into there."""
-    others = [*model.all("model"), *model.all("include")]
-    others += [] if world is None else world.all("include")
-    for other in others:
-        text = f"not simulated: a <{other.tag}> in the file, and all that is in it"
-        reader.warnings.add(text, f"line {other.line}")
 
 
 def _pose_of(model: Element, frames: Frames) -> Pose:

@@ -225,8 +225,8 @@ def test_a_model_stands_by_its_placement_frame(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "told"),
     [
-        ('<model name="n"><link name="b"/></model>', "a <model> in the file"),
-        ("<include><uri>model://arm</uri></include>", "a <include> in the file"),
+        ('<model name="n"><link name="b"/></model>', "<model><model> is not read"),
+        ("<include><uri>model://arm</uri></include>", "<model><include> is not read"),
         ('<link name="b"><inertial auto="true"/></link>', "shapes and densities"),
     ],
 )
