@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,6 +36,15 @@ FILES = {
     "forces.png",
     "replay.html",
 }
+
+# Only what a run needs is compiled, and only where it is not yet.
+CODE = """
+import spatialops._marks as m
+m.is_warm = lambda **_: True
+from spatialops.cli import main
+main(prog_name='spatialops')
+"""
+PROCESS = [sys.executable, "-c", CODE]
 
 Run = Callable[..., Result]
 
@@ -385,11 +396,18 @@ def test_simulate_drops_a_robot(run: Run, robot: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.skipif(os.name != "posix", reason="closes streams by a shell")
+def test_streams_that_are_closed_lead_nowhere(robot: Path, tmp_path: Path) -> None:
+    command = [*PROCESS, "simulate", str(robot), "--duration", "0.01", "--out", str(tmp_path / "a")]
+    line = f"{shlex.join(command)} <&- >&- 2>&-"
+    done = subprocess.run(["sh", "-c", line], timeout=300)
+    assert done.returncode == 0
+    assert (tmp_path / "a" / "record.npz").exists()
+
+
+@pytest.mark.compiled
 def test_real_process(tmp_path: Path) -> None:
-    # Only what this run needs is compiled, and only where it is not yet.
-    code = "import spatialops._marks as m; m.is_warm = lambda **_: True; "
-    code += "from spatialops.cli import main; main(prog_name='spatialops')"
-    command = [sys.executable, "-c", code, *SHORT, "--json", "--out", str(tmp_path / "out")]
+    command = [*PROCESS, *SHORT, "--json", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == 800

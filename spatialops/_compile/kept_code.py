@@ -168,7 +168,9 @@ class Notice:
     def count(self) -> None:
         """A kernel has to be compiled. A few take seconds, which need no word."""
         self._left -= 1
-        if self._left == 0 and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        if self._left or sys.stderr is None:
+            return
+        if sys.stderr.isatty() or "ipykernel" in sys.modules:
             print(_TAKES_MINUTES, file=sys.stderr, flush=True)
 
     def never(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -77,6 +79,7 @@ class Commands(LazyGroup):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
+        _open_streams()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -89,6 +92,13 @@ class Commands(LazyGroup):
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise click.ClickException(f"{where}{error.strerror or _one_line(error)}") from error
+
+
+def _open_streams() -> None:
+    """Streams that were closed by who calls lead nowhere, and nothing else is opened as one."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 def _one_line(error: BaseException) -> str:

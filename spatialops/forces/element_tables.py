@@ -14,7 +14,7 @@ from spatialops.errors import ModelError, SpatialOpsError
 from spatialops.forces import _layout as of
 from spatialops.forces.actuators import Actuator, Dynamics
 from spatialops.forces.elements import Elements
-from spatialops.forces.paths import links_of
+from spatialops.forces.paths import TendonPath, links_of
 from spatialops.forces.tendons import STOP_RATE, Range, Tendon, arms_of
 from spatialops.tree.model import Model
 
@@ -43,9 +43,25 @@ def elements_of(
         rows.put_spring(_spring(model.stiffness[k], 0.0, model.reference[k]), length)
     for tendon in tendons:
         length = _length(model, tendon, f"tendon {tendon.name!r}")
-        for row in _of_tendon(model, tendon, length):
+        bounded = np.isfinite(tendon.limits).any()
+        for row in _of_tendon(tendon, _least_inertia(model, tendon) if bounded else 1.0):
             rows.put_spring(row, length)
     return rows.tables(len(actuators))
+
+
+def rows_along_paths(
+    model: Model, actuators: Sequence[Actuator], tendons: Sequence[Tendon]
+) -> Iterator[tuple[int, TendonPath]]:
+    """Rows of `elements_of` whose lengths are those of paths through space, and the paths."""
+    for i, one in enumerate(actuators):
+        if one.path is not None:
+            yield i, one.path
+    e = len(actuators) + int(np.count_nonzero(model.stiffness))
+    for tendon in tendons:
+        count = len(list(_of_tendon(tendon, 1.0)))
+        if tendon.path is not None:
+            yield from ((row, tendon.path) for row in range(e, e + count))
+        e += count
 
 
 class _Length(NamedTuple):
@@ -120,8 +136,11 @@ class _Rows:
         )
 
 
-def _of_tendon(model: Model, tendon: Tendon, length: _Length) -> Iterator[Array]:
-    """Springs that a tendon is made of: one without slack, else one a side; a damper; stops."""
+def _of_tendon(tendon: Tendon, inertia: float) -> Iterator[Array]:
+    """Springs that a tendon is made of: one without slack, else one a side; a damper; stops.
+
+    Stops are as stiff as the least inertia along the tendon asks for.
+    """
     low, high = tendon.slack
     if low == high and (tendon.stiffness or tendon.damping):
         yield _spring(tendon.stiffness, tendon.damping, low)
@@ -130,7 +149,6 @@ def _of_tendon(model: Model, tendon: Tendon, length: _Length) -> Iterator[Array]
         if tendon.damping:
             yield _spring(0.0, tendon.damping, 0.0)
     if np.isfinite(tendon.limits).any():
-        inertia = _least_inertia(model, tendon)
         yield from _sides(inertia * STOP_RATE**2, 2.0 * inertia * STOP_RATE, tendon.limits)
 
 

@@ -1,8 +1,9 @@
-"""Where the line of a path is, for pictures."""
+"""Where the line of a path is, for pictures, and what it does to the bodies that it goes along."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -33,6 +34,10 @@ class _Poses(NamedTuple):
         above = np.eye(3) if frame.body < 0 else self.rotations[frame.body]
         return np.asarray(above @ frame.rotation)
 
+    def body(self, node: Node) -> int:
+        """The body that a node moves with."""
+        return self.model.frame(node.body).body if isinstance(node.body, str) else int(node.body)
+
     def place(self, node: Node) -> Array:
         """Of a node in the world."""
         frame = self.model.frame(node.body) if isinstance(node.body, str) else None
@@ -54,24 +59,57 @@ def path_lines(model: Model, path: TendonPath, q: Array) -> Array:
     poses = _Poses(model, found.positions, found.rotations)
     pieces: list[Array] = []
     for branch in path.branches:
-        corners = [_place_of(poses, branch[0])]
-        for i, one in enumerate(branch[1:], start=1):
-            if isinstance(one, Around):
-                corners += _arc(poses, one, corners[-1], _place_of(poses, branch[i + 1]))
-            else:
-                corners.append(_place_of(poses, one))
+        corners = [place for _, place in _corners(poses, branch)]
         pieces += [np.array(ends) for ends in pairwise(corners)]
     return np.array(pieces)
 
 
-def _place_of(poses: _Poses, one: object) -> Array:
-    assert isinstance(one, Node)  # paths begin, go on after a geom, and end with nodes
-    return poses.place(one)
+def path_wrenches(model: Model, path: TendonPath, positions: Array, rotations: Array) -> Array:
+    """[moment; force] (n_bodies, 6) that a unit force along a path does to bodies.
+
+    At their origins (n_bodies, 3), world axes. A force along a length pushes the ends of each
+    piece apart; of pieces of an arc both ends are on the geom, and nothing is left.
+    """
+    poses = _Poses(model, positions, rotations)
+    found = np.zeros((model.n_bodies, 6))
+    for branch, divisor in zip(path.branches, path.divisors, strict=True):
+        for (a, here), (b, there) in pairwise(_corners(poses, branch)):
+            size = float(np.linalg.norm(there - here))
+            if size == 0.0:
+                continue
+            push = path.factor / divisor / size * (there - here)
+            for body, place, force in ((a, here, -push), (b, there, push)):
+                if body >= 0:
+                    found[body, :3] += np.cross(place - positions[body], force)
+                    found[body, 3:] += force
+    return found
+
+
+def _corners(poses: _Poses, branch: Sequence[Node | Around]) -> list[tuple[int, Array]]:
+    """Corners of the line of a branch, each with its body, -1: the world."""
+    first = branch[0]
+    assert isinstance(first, Node)  # paths begin, go on after a geom, and end with nodes
+    corners = [(poses.body(first), poses.place(first))]
+    for i, one in enumerate(branch[1:], start=1):
+        if isinstance(one, Node):
+            corners.append((poses.body(one), poses.place(one)))
+            continue
+        after = branch[i + 1]
+        assert isinstance(after, Node)
+        here = corners[-1]
+        arc = _arc(poses, one, here[1], poses.place(after))
+        owner = poses.body(_middle(one)) if arc else here[0]
+        corners += [(owner, place) for place in arc or [here[1]] * (ARC + 1)]
+    return corners
+
+
+def _middle(around: Around) -> Node:
+    return around.middle if isinstance(around.middle, Node) else Node(around.middle)  # type: ignore[arg-type]
 
 
 def _arc(poses: _Poses, around: Around, here: Array, there: Array) -> list[Array]:
-    """Corners along a geom, from where the line meets it to where it leaves it."""
-    node = around.middle if isinstance(around.middle, Node) else Node(around.middle)  # type: ignore[arg-type]
+    """Corners along a geom, from where the line meets it to where it leaves it, if it does."""
+    node = _middle(around)
     middle = poses.place(node)
     p0, p1 = _vec(here - middle), _vec(there - middle)
     if around.axis is None:
@@ -85,7 +123,7 @@ def _arc(poses: _Poses, around: Around, here: Array, there: Array) -> list[Array
         side = poses.place(given) - middle
     wrap = wrapped(p0, p1, _vec(axis), around.radius, _vec(side))
     if not wrap.touches:
-        return [here] * (ARC + 1)
+        return []
     first, second = np.array(wrap.first), np.array(wrap.second)
     rise = float((second - first) @ axis)
     start = first - (first @ axis) * axis

@@ -16,6 +16,7 @@ from spatialops.algebra.rotation import from_quaternion, to_quaternion
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import MissingLibraryError, ModelError
 from spatialops.interop.conversion import Conversion, JointMap, width
+from spatialops.io.writing.principal_moments import principal_moments
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.described import Described, described
 from spatialops.tree.free_frames import FreeFrame
@@ -128,8 +129,8 @@ def to_mujoco(model: Model) -> tuple[mujoco.MjModel, Conversion]:
     Parameters
     ----------
     model : Model
-        Of revolute, prismatic, ball and free joints; bodies without mass have something behind
-        them that has.
+        Of revolute, prismatic, ball and free joints. Bodies without mass get 1e-15 kg and
+        1e-15 kg m^2, the least that MuJoCo takes.
 
     Returns
     -------
@@ -219,12 +220,8 @@ def _add_body(above: Theirs, body: Described) -> Theirs:
     made = above.add_body(
         name=body.name, pos=body.position, quat=to_quaternion(body.rotation)[_WXYZ]
     )
-    if body.inertia is not None:
-        tensor = body.inertia.tensor
-        made.explicitinertial = True
-        made.mass = body.inertia.mass
-        made.ipos = body.inertia.center
-        made.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+    made.explicitinertial = True
+    made.mass, made.ipos, made.inertia, made.iquat = principal_moments(body)
     kinds = mujoco.mjtJoint
     there = {
         "revolute": kinds.mjJNT_HINGE,

@@ -49,8 +49,9 @@ def parse_sdf(content: bytes, path: Path) -> Description:
         raise root.error(f"expected one <model>, got {len(models)}; compose scenes of several")
     model = models[0]
     _rename_world(model)
-    reader = Reader(model, _version(root), Frames(model), own_pose(model))
-    list_unread(root, SDF, reader.left_out)
+    frames = Frames(model)
+    reader = Reader(model, _version(root), frames, _pose_of(model, frames))
+    list_unread(root, SDF, reader.left_out, reader.warnings)
     order = _tree_order(reader)
     bodies = [body for name in order for body in _bodies(reader, name)]
     return Description(
@@ -73,6 +74,13 @@ def parse_sdf(content: bytes, path: Path) -> Description:
 def _version(root: Element) -> float:
     major, _, minor = root.get("version", "1.7").partition(".")
     return float(f"{major}.{minor}") if major.isdigit() and minor.isdigit() else 1.7
+
+
+def _pose_of(model: Element, frames: Frames) -> Pose:
+    """Where a model's frame stands: its pose is that of its placement frame, where it names one."""
+    placed = model.get("placement_frame")
+    own = own_pose(model)
+    return own.then(ORIGIN.seen_from(frames.of(placed, model))) if placed else own
 
 
 def _gravity(world: Element | None) -> tuple[float, float, float]:
@@ -177,6 +185,12 @@ def _inertia(reader: Reader, link: Element) -> Inertia | None:
             f"line {link.line}",
         )
         return Inertia(1.0, np.zeros(3), np.eye(3))
+    if element.get("auto") in ("true", "1"):
+        reader.warnings.add(
+            "an inertia that shapes and densities should give is taken as it stands, 1 kg and "
+            "1 kg m^2 where nothing does",
+            f"line {element.line}",
+        )
     given = number(element, "mass")
     mass = 1.0 if given is None else given
     if not 0.0 <= mass <= MAX_MASS:

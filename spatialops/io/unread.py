@@ -48,8 +48,9 @@ SDF = {
     "friction": {"ode"},
     "ode": {"mu"},
     "bounce": {"restitution_coefficient"},
-    "joint": {"pose", "parent", "child", "axis"},
+    "joint": {"pose", "parent", "child", "axis", "axis2"},
     "axis": {"xyz", "limit", "dynamics", "mimic", "use_parent_model_frame"},
+    "axis2": {"xyz", "use_parent_model_frame"},
     "limit": {"lower", "upper", "effort", "velocity"},
     "dynamics": {"damping", "friction", "spring_stiffness", "spring_reference"},
     "mimic": {"multiplier", "offset", "reference"},
@@ -80,9 +81,25 @@ _MJCF_TOLD = {
 }
 
 
-def list_unread(root: Element, read: Mapping[str, set[str]], notes: Notes) -> None:
-    """Count the elements that are not in a table of what is read, but for what is in such."""
+# What changes the motion and is not read, with texts by which it changes nothing.
+_MOVES: dict[str, tuple[str, ...]] = {
+    "<gazebo><turnGravityOff>": ("false", "0"),
+    "<gazebo><gravity>": ("true", "1"),
+    "<gazebo><static>": ("false", "0"),
+    "<gazebo><springStiffness>": ("0", "0.0"),
+    "<world><include>": (),
+    "<model><include>": (),
+    "<model><model>": (),
+}
+
+
+def list_unread(root: Element, read: Mapping[str, set[str]], notes: Notes, warnings: Notes) -> None:
+    """Count the elements that are not in a table of what is read, but for what is in such.
+
+    What changes the motion goes to `warnings`.
+    """
     found: dict[str, tuple[int, int]] = {}
+    moves = set[str]()
     stack = [root]
     while stack:
         element = stack.pop()
@@ -91,10 +108,13 @@ def list_unread(root: Element, read: Mapping[str, set[str]], notes: Notes) -> No
                 stack.append(child)
                 continue
             place = f"<{element.tag}><{child.tag[:_SHOWN]}>"
+            if place in _MOVES and child.text.strip() not in _MOVES[place]:
+                moves.add(place)
             count, line = found.get(place, (0, child.line))
             found[place] = count + 1, min(line, child.line)
     for place, (count, line) in sorted(found.items()):
-        notes.add(f"{place} is not read: {count}, first in line {line}")
+        of = warnings if place in moves else notes
+        of.add(f"{place} is not read: {count}, first in line {line}")
 
 
 def list_unread_mjcf(documents: Iterable[Element], notes: Notes) -> None:

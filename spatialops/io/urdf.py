@@ -74,7 +74,7 @@ def parse_urdf(content: bytes, path: Path) -> Description:
         raise root.error(f"expected <robot>, got <{root.tag[:60]}>")
     reader = _Reader()
     _collect(reader, root)
-    list_unread(root, URDF, reader.left_out)
+    list_unread(root, URDF, reader.left_out, reader.warnings)
     order = _tree_order(reader, root)
     bodies = [body for name in order for body in _bodies(reader, name)]
     looks = Looks(surfaces(root), colors(root, reader.left_out))

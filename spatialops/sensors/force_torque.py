@@ -23,8 +23,8 @@ class ForceTorque(NamedSensor):
 
     Constraint forces and the motor's together, mean over the step, taken at a node of the body and
     along its axes, as MuJoCo's `force` and `torque`. It is what balances the body's (and all that
-    hangs on it) weight, inertia, contacts, closures and outer wrenches at the instant that the step
-    states its equation of motion at.
+    hangs on it) weight, inertia, contacts, closures, outer wrenches and what pulls along paths at
+    the instant that the step states its equation of motion at.
 
     A body of a robot file that is fixed to its parent, as a foot or a gripper, has no joint: what
     is read there is what holds it and all that it carries, by the inertias that the file gives.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from spatialops._compile.references import refer
 from spatialops._compile.stage import entered
 from spatialops.collision import _layout as col
-from spatialops.errors import ArgumentError, ContactError
+from spatialops.dynamics.loops.assembly import close_loops
+from spatialops.errors import ArgumentError, ContactError, ModelError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.overlaps import detected, overlaps
 from spatialops.simulation.runs.setup import Setup
@@ -77,7 +80,9 @@ def separate(scene: Scene, state: State | None = None) -> State:
         moved = state_of(t)
         if not (np.isfinite(moved.q).all() and np.isfinite(moved.v).all()):
             break
-        now = moved
+        if (closed := _closed(scene, moved)) is None:
+            break
+        now = closed
     raise ContactError(_stuck(setup, now, allowed))
 
 
@@ -88,6 +93,17 @@ def _lowest_gap(t: Tables) -> float:
 @entered
 def _push_apart(t: Tables) -> None:
     project_positions(refer(t))
+
+
+def _closed(scene: Scene, state: State) -> State | None:
+    """A state with its closures closed, which a push that goes far leaves open; None: in vain."""
+    if not len(scene.loops):
+        return state
+    try:
+        q, v = close_loops(scene.model, scene.loops, state.q, state.v, t=state.time)
+    except ModelError:
+        return None
+    return replace(state, q=q, v=v)
 
 
 def _stuck(setup: Setup, state: State, allowed: float) -> str:

@@ -151,6 +151,9 @@ def test_minutes_of_compiling_are_told_once_and_only_to_who_waits(monkeypatch, c
         for _ in range(5):
             notice.count()
         assert capsys.readouterr().err.count("a few minutes") == waits
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)  # of a process that was started without
+        kept_code.Notice(after=1).count()
     silent = kept_code.Notice(after=1)
     silent.never()
     silent.count()

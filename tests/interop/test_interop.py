@@ -117,7 +117,7 @@ def check_robot(path, states):
     found["to_pinocchio"] = check_against_pinocchio(exported, back, states, rng)
     try:
         made, own = so.interop.mujoco.to_mujoco(conversion.model)
-    except so.errors.ModelError:  # massless bodies, or inertias that no body can have
+    except so.errors.ModelError:  # inertias that no body can have
         return found
     found["to_mujoco"] = check_against_mujoco(made, own, states, rng)
     again = so.interop.mujoco.from_mujoco(made)
@@ -192,6 +192,28 @@ def test_wrenches_push_as_in_mujoco():
     assert not tau.any()
     a = so.forward_dynamics(quadruped, q, v, np.zeros(quadruped.nv), external)
     assert relative(own.a_from(data.qpos, data.qvel, data.qacc), a) < 1e-10
+
+
+def test_bodies_without_mass_and_flat_ones_go_over_to_mujoco(rng):
+    builder = so.TreeBuilder()
+    builder.add_body("carrier", joint=so.Joint("prismatic", axis="x"))
+    parent = "carrier"
+    for i in range(6):  # a third of such tensors breaks A + B >= C by a rounding
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        tensor = turn @ np.diag([0.3, 0.2 + 0.1 * i, 0.5 + 0.1 * i]) @ turn.T
+        flat = so.Inertia(1.0, (0.1, 0.2, 0.0), 0.5 * (tensor + tensor.T))
+        joint = so.Joint("revolute", axis=rng.normal(size=3))
+        builder.add_body(f"flat{i}", parent=parent, joint=joint, inertia=flat, position=(0, 0, 1))
+        parent = f"flat{i}"
+    theirs, conversion = so.interop.mujoco.to_mujoco(builder.build())
+    assert check_against_mujoco(theirs, conversion, 10, rng) < TOLERANCE
+
+
+def test_inertias_that_no_body_has_are_refused_by_name():
+    impossible = so.Inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.1]), checked=False)
+    model = so.TreeBuilder().add_body("odd", joint="free", inertia=impossible).build()
+    with pytest.raises(so.errors.ModelError, match=r"'odd'.*which no body has"):
+        so.interop.mujoco.to_mujoco(model)
 
 
 def test_joints_without_counterpart_are_refused_in_words():

@@ -301,3 +301,45 @@ def test_other_suffixes_are_read_with_what_stands_beside_the_file(name, tmp_path
     scene = so.load_scene(tmp_path / name)
     assert set(scene.model.body_names) == {"hand", "arm"}
     assert sorted(type(geom.shape).__name__ for geom in scene.geoms) == ["ConvexHull", "Sphere"]
+
+
+BOUNDED = """<mujoco><worldbody><site name="still" pos="0 0 1"/>
+  <body><joint name="a" axis="0 1 0" actuatorfrcrange="-1 2"/><geom size=".1" pos=".2 0 0"/>
+  <site name="moved" pos=".3 0 0"/>
+    <body pos=".3 0 0"><joint name="b" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
+    <site name="beyond"/></body></body>
+</worldbody><tendon>
+  <fixed name="one"><joint joint="a" coef="2"/></fixed>
+  <fixed name="both"><joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed>
+  <spatial name="to_the_world"><site site="still"/><site site="beyond"/></spatial>
+  <spatial name="inside"><site site="moved"/><site site="beyond"/></spatial>
+</tendon><actuator>{}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("actuators", "obeyed"),
+    [
+        ('<motor joint="a" gear="-2"/>', (-1.0, 0.5)),
+        ('<motor tendon="one"/>', (-0.5, 1.0)),
+        ('<motor joint="a"/><motor tendon="inside"/>', (-1.0, 2.0)),
+        ('<motor joint="b"/>', (-np.inf, np.inf)),
+        ('<motor joint="a"/><motor joint="a"/>', None),
+        ('<motor joint="a"/><motor tendon="one"/>', None),
+        ('<motor tendon="both"/>', None),
+        ('<motor tendon="to_the_world"/>', None),
+    ],
+)
+def test_the_range_of_a_joints_force_is_obeyed_or_told(write, actuators, obeyed):
+    found = read(write(BOUNDED.format(actuators)))
+    told = [text for text in found.warnings if "the range of force of a joint" in text]
+    assert len(told) == (obeyed is None)
+    if obeyed is None:
+        assert "(a)" in told[0]
+    else:
+        assert found.actuators[0].made.force_range == obeyed
+
+
+def test_what_delays_an_actuator_is_told(write):
+    late = '<motor joint="a"/><general joint="b" dyntype="filter" dynprm="1" actearly="true"/>'
+    told = read(write(BOUNDED.format(late))).warnings
+    assert any("not simulated: early activation of actuators" in text for text in told)

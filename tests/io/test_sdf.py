@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import AssetError
+from spatialops.errors import AssetError, AssetWarning
+from spatialops.io.urdf_shapes import roll_pitch_yaw
 from tests.io.test_robots import URDFS
 
 URDF = """
@@ -206,3 +207,38 @@ def test_installed_files_load_or_say_why_not(path: Path) -> None:
         told = any("closures stay open" in text for text in scene.warnings)
         assert told == (path.name == "cassie_v2.sdf")
         assert told or opening < 1e-9
+
+
+def test_a_model_stands_by_its_placement_frame(tmp_path: Path) -> None:
+    text = """<sdf version="1.9"><model name="m" placement_frame="tip"><pose>1 2 3 0 0 0.5</pose>
+    <link name="a"><pose>0 1 0 0 0 0</pose><inertial><mass>3</mass></inertial></link>
+    <frame name="tip" attached_to="a"><pose>0.1 0.2 0.3 0.4 0.5 0.6</pose></frame></model></sdf>"""
+    scene = loaded(tmp_path, text)
+    place = so.body_poses(scene.model, scene.state.q)
+    turn = roll_pitch_yaw(np.array([0.4, 0.5, 0.6]))
+    tip = place.positions[0] + place.rotations[0] @ [0.1, 0.2, 0.3]
+    np.testing.assert_allclose(tip, [1.0, 2.0, 3.0], atol=1e-15)
+    stands = roll_pitch_yaw(np.array([0.0, 0.0, 0.5]))
+    np.testing.assert_allclose(place.rotations[0] @ turn, stands, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ('<model name="n"><link name="b"/></model>', "<model><model> is not read"),
+        ("<include><uri>model://arm</uri></include>", "<model><include> is not read"),
+        ('<link name="b"><inertial auto="true"/></link>', "shapes and densities"),
+    ],
+)
+def test_what_changes_the_motion_is_told(tmp_path: Path, part: str, told: str) -> None:
+    path = tmp_path / "robot.sdf"
+    path.write_text(f'<sdf version="1.11"><model name="m"><link name="a"/>{part}</model></sdf>')
+    with pytest.warns(AssetWarning, match=told):
+        so.load_model(path)
+
+
+def test_both_axes_of_a_universal_joint_are_read(tmp_path: Path) -> None:
+    text = """<sdf version="1.7"><model name="m"><link name="a"/><link name="b"/>
+    <joint name="j" type="universal"><parent>a</parent><child>b</child>
+    <axis><xyz>0 0 1</xyz></axis><axis2><xyz>1 0 0</xyz></axis2></joint></model></sdf>"""
+    assert loaded(tmp_path, text).description.left_out == ()

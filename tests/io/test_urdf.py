@@ -337,3 +337,23 @@ def test_a_thing_that_cannot_move_needs_a_floating_base(load, tmp_path):
     with pytest.raises(ModelError, match="no moving body"):
         so.load_model(Path(tmp_path) / "robot.urdf")
     assert build(description, floating_base=True).nv == 6
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("<turnGravityOff>true</turnGravityOff>", True),
+        ("<turnGravityOff>false</turnGravityOff>", False),
+        ("<springStiffness>3</springStiffness>", True),
+        ("<static>false</static>", False),
+        ("<selfCollide>true</selfCollide>", False),
+    ],
+)
+def test_what_gazebo_would_move_otherwise_is_told(tmp_path, said, told):
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        f'<robot name="r"><link name="a"/><gazebo reference="a">{said}</gazebo></robot>'
+    )
+    found = read(path)
+    assert any("<gazebo>" in text for text in (found.warnings if told else found.left_out))
+    assert not any("<gazebo>" in text for text in (found.left_out if told else found.warnings))

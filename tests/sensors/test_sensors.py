@@ -347,3 +347,50 @@ def test_a_simulator_with_sensors_is_copied_and_sent_to_other_processes(again):
     there, here = again(simulator).run(duration=0.05), simulator.run(duration=0.05)
     for name, readings in here.sensors.items():
         assert np.array_equal(there.sensors[name], readings, equal_nan=True)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
+def test_what_pulls_along_paths_goes_through_no_joint(integrator):
+    """Free bodies on springs and a winch, around a drum and over a pulley: no joint bears them."""
+    builder = so.TreeBuilder()
+    names = ("a", "b", "drum")
+    for i, name in enumerate(names):
+        builder.add_body(name, joint="free", inertia=so.Inertia.box((0.1, 0.2, 0.3), mass=1.0 + i))
+    model = builder.build()
+    a, b = so.Node("a", (0.1, 0.0, 0.0)), so.Node("b", (0.0, 0.05, 0.1))
+    drum = so.Around(middle=so.Node("drum", (0.0, 0.0, 0.05)), radius=0.1, axis=(0.0, 1.0, 0.2))
+    around = so.TendonPath([[a, drum, b]])
+    pulley = so.TendonPath([[a, b], [b, so.Node("world", (0.0, 0.0, 2.0))]], [1.0, 2.0])
+    q = model.neutral()
+    q[[0, 7, 14, 16]] = -0.5, 0.5, 0.0, -0.05  # the line goes around the drum
+    scene = so.Scene(
+        model,
+        actuators=[so.Actuator(name="winch", path=around, gain=(-2.0, 0.0, 0.0))],
+        tendons=[
+            so.Tendon(path=around, stiffness=30.0, rest=0.3),
+            so.Tendon(path=pulley),  # which does nothing
+            so.Tendon(path=pulley, stiffness=20.0, rest=(0.1, 0.2)),
+        ],
+        state=so.State(q, 0.2 * np.random.default_rng(0).normal(size=18)),
+        ctrl=[1.5],
+    )
+    sensors = [so.sensors.ForceTorque(name, name) for name in names]
+    record = so.Simulator(scene, dt=1e-4, integrator=integrator, sensors=sensors).run(duration=2e-3)
+    assert np.abs(np.diff(record.v, axis=0)).max() > 100.0 * 1e-4  # by tens of newtons
+    for name in names:
+        assert np.abs(record.sensors[name][1:]).max() < 2e-3
+
+
+def test_a_pin_bears_what_a_spring_through_space_leaves():
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -10.0))
+    rod = so.Inertia(2.0, (0.5, 0.0, 0.0), 0.1 * np.eye(3))
+    builder.add_body("rod", joint=so.Joint("revolute", axis="y"), inertia=rod)
+    model = builder.build()
+    line = so.TendonPath([[so.Node("rod", (0.8, 0.0, 0.0)), so.Node("world", (0.8, 0.0, 1.0))]])
+    bears = 2.0 * 10.0 * 0.5 / 0.8  # moments about the pin
+    spring = so.Tendon(path=line, stiffness=100.0, rest=1.0 - bears / 100.0)
+    pin = so.sensors.ForceTorque("pin", "rod")
+    scene = so.Scene(model, tendons=[spring])
+    record = so.Simulator(scene, dt=1e-3, sensors=[pin]).run(duration=0.01)
+    assert record.sensors["pin"][-1] == pytest.approx([0, 0, 20.0 - bears, 0, 0, 0], abs=1e-9)

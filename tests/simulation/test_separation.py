@@ -127,3 +127,29 @@ def test_going_on_step_by_step_looks_only_at_new_states(monkeypatch):
         state, _ = simulator.step(state)
     simulator.step(scene.state)
     assert looked == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(("angle", "depth"), [(0.5, 0.6), (2.0, 0.3), (2.8, 0.1)])
+def test_closures_stay_closed_however_far_bodies_are_pushed(angle, depth):
+    """Two rods on a ball joint that is a closure, the upper one deep in the floor."""
+    rod = so.Inertia.capsule(0.05, 0.6, mass=1.0)
+    builder = so.TreeBuilder()
+    for name in ("lower", "upper"):
+        builder.add_body(name, joint="free", inertia=rod)
+    model = builder.build()
+    ends = {"position_a": (0.0, 0.0, 0.3), "position_b": (0.0, 0.0, -0.3)}
+    tie = so.Loop(kind="ball", a="lower", b="upper", **ends)
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace()),
+        so.Geom("rod", "upper", so.Capsule(0.05, 0.6)),
+    ]
+    turn = np.array([np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)])
+    along = np.array([0.0, -np.sin(angle), np.cos(angle)])
+    sunk = np.array([0.0, 0.0, -0.3 * abs(along[2]) - depth])
+    q = np.concatenate([sunk, turn, sunk + 0.6 * along, turn])
+    v = so.close_loops(model, [tie], q, 0.1 * np.arange(12.0))[1]
+    scene = so.Scene(model, geoms, loops=[tie])
+    found = so.separate(scene, so.State(q, v))
+    assert np.abs(so.loop_errors(model, [tie], found.q)).max() < 1e-12
+    assert np.abs(so.loop_velocities(model, [tie], found.q, found.v)).max() < 1e-12
+    assert not overlaps(Simulator(scene).setup, found, 2e-6)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from spatialops._arrays import Array, instance, scalar, several
+from spatialops._arrays import Array, ArrayLike, instance, scalar, several
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.assembly import Assembly, ForceGoals
 from spatialops.control.friction_cone.barrier import Barrier
@@ -142,33 +142,22 @@ class FrictionConeController(GrippingController):
     def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
         self._gathered = gathered(self.model, tasks, self._gathered)
-        command = self._commanded(time, state, grip, None)
+        own = self.motors, self._gathered, time
+        at = control_state(self.model, state, grip, *own, equation=self._equation)
+        goals = None if self.force_goals is None else self.force_goals(time)
+        command = self._commanded(at, goals)
         if self.model.dry_friction.any():
             u = command.x[: command.assembly.p]
-            turned = self._equation.turned(state, command.at.accelerations(u))
+            turned = self._equation.turned(state, at.accelerations(u))
             if turned is not None:
-                command = self._commanded(time, state, grip, turned)
+                command = self._commanded(at.loaded(turned), goals)
         self._last = command
         still = np.zeros(len(command.tau))
         return Explanation(tau=command.tau, demanded=still, predicted=still, status=command.status)
 
-    def _commanded(
-        self, time: float, state: State, grip: HeldContacts, turned: Array | None
-    ) -> Command:
-        """The command against a load, and dry friction that is `turned`."""
-        assert self._gathered is not None
-        at = control_state(
-            self.model,
-            state,
-            grip,
-            self.motors,
-            self._gathered,
-            time,
-            equation=self._equation,
-            turned=turned,
-        )
-        goals = None if self.force_goals is None else self.force_goals(time)
-        assembly = Assembly(at, self._posture(at, state), goals, self._rooms)
+    def _commanded(self, at: ControlState, goals: ArrayLike | None) -> Command:
+        """The command at a state, against the load that it has."""
+        assembly = Assembly(at, self._posture(at), goals, self._rooms)
         if self.minimum_norm:
             program = assembly.strict()
             x, status = self._least(program)
@@ -179,10 +168,10 @@ class FrictionConeController(GrippingController):
         tau = self.actuation.spread(x[: assembly.p])
         return Command(at, assembly, x, tau, status, program, solution, refused)
 
-    def _posture(self, at: ControlState, state: State) -> Array | None:
+    def _posture(self, at: ControlState) -> Array | None:
         if self.posture is not None:
-            return self.posture(self.model, state)
-        return -DAMPING * state.v if len(at.half) > len(at.task.wanted) else None
+            return self.posture(self.model, at.state)
+        return -DAMPING * at.state.v if len(at.half) > len(at.task.wanted) else None
 
     def _choose(
         self, assembly: Assembly

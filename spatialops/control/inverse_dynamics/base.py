@@ -56,7 +56,7 @@ _CHOICES = {"solver": io.SOLVER, "nearest": io.NEAREST, "least-torque": io.LEAST
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _LAND = "contacts land: passively"
 # The law answers otherwise than was counted on.
-_OTHERWISE = (LET_GO, FEWER)
+_OTHERWISE = (LET_GO, FEWER, _LAND)
 # Beginnings of notes: forces that come are not those counted on.
 UNSETTLED = (LIMITS_BIND, _LAND, TURN, OTHERS, LET_GO, FEWER)
 
@@ -260,7 +260,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._is_cut = binds = outcome.binds  # not what it was computed for: `explain`
         slack = missed + found.miss
         met = slack <= _CHANGED * max(1.0, outcome.largest)
-        kept = met and found.status == "solved" and LET_GO not in found.notes
+        kept = met and found.status == "solved" and not found.lands and LET_GO not in found.notes
         if status == "solved" and (binds or not kept):
             status = "nearest"
         notes = (*notes, *found.notes)
@@ -295,7 +295,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
         """Why the last command was what it was; where limits cut it, what is left of it.
 
         Whether the law prefers another answer than the forces counted on is found here too, and
-        what comes of the command then: it is "nearest" where that is not what was demanded.
+        what comes of the command then, or where contacts land: it is "nearest" where that is not
+        what was demanded.
 
         Returns
         -------

@@ -13,6 +13,7 @@ from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift
 from spatialops.dynamics.newton_euler import bias
+from spatialops.forces.passive import dry_friction, passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -61,8 +62,10 @@ class Impedance:
         tau = h + J^T F + N^T tau_0,   F = Lambda^-1 (a_ref - Jdot v) + K e + D (v_ref - J v) + W,
         N^T = 1 - J^T Lambda^-1 J M^-1,
 
-    so that Lambda^-1 (a - a_ref) = K e + D edot + W - (what the surroundings push with): the frames
-    keep their own inertia, and the posture tau_0, a spring at the joints, does not move them.
+    with h = bias(q, v) less what joints give themselves (springs, damping, borne weight, dry
+    friction of what moves or begins to), so that Lambda^-1 (a - a_ref) = K e + D edot + W - (what
+    the surroundings push with): the frames keep their own inertia, and the posture tau_0, a spring
+    at the joints, does not move them.
     Damping is D = zeta (A S + S A) with A^2 = Lambda^-1 and S^2 = K, which damps every direction
     alike however Lambda couples them.
 
@@ -152,7 +155,11 @@ class Impedance:
         force += self._damping @ (velocity - self._J @ v) + wrenches.ravel()
         gain = self.gains.posture
         drawn = self._weights * (gain * (self.posture - q) - 2.0 * np.sqrt(gain) * v)
-        result: Array = bias(self.model, q, v) + self._J.T @ force + self._null @ drawn
+        moving = self._J.T @ force + self._null @ drawn
+        passive = passive_forces(self.model, q, v)
+        if self.model.dry_friction.any():
+            passive += dry_friction(self.model, v, np.linalg.solve(self._M, moving))
+        result: Array = moving + bias(self.model, q, v) - passive
         return result
 
     def observe(self, q: Array) -> list[Pose]:
@@ -181,7 +188,7 @@ class Impedance:
     def _renew(self, q: Array, v: Array) -> None:
         self._J = jacobian(self.model, q, self._nodes)
         self._drift = jacobian_drift(self.model, q, v, self._nodes)
-        M = mass_matrix(self.model, q)
+        self._M = M = mass_matrix(self.model, q)
         values, vectors = np.linalg.eigh(compliance(self.model, q, self._resolved))
         stiff = 1.0 / np.maximum(values, _STRETCHED)
         self._inertia = (vectors * stiff) @ vectors.T

@@ -158,6 +158,11 @@ class ControlState:
         result: Array = self.half.T @ (self.drive @ u - self.load) + self.tables.outside
         return result
 
+    def loaded(self, more: Array) -> ControlState:
+        """The same with more load (nv,), N m or N, see `MotionEquation.turned`."""
+        mechanism = self.mechanism._replace(bias=self.mechanism.bias + more)
+        return _found(self.model, self.state, self.held, self.motors, mechanism, self.task)
+
     def consistency(self) -> Consistency:
         """Whether tasks, contacts and motors fit each other."""
         J, P = self.task.J, self.dynamics.projection.P
@@ -191,7 +196,6 @@ def control_state(
     time: float,
     *,
     equation: MotionEquation | None = None,
-    turned: Array | None = None,
 ) -> ControlState:
     """Constrained dynamics and tasks at a state.
 
@@ -213,8 +217,6 @@ def control_state(
         At which paths are asked, s.
     equation : MotionEquation, optional
         Of the mechanism; default: of one without closed loops.
-    turned : (nv,) array, optional
-        What the load has more, by `MotionEquation.turned`.
 
     Returns
     -------
@@ -222,12 +224,22 @@ def control_state(
         Everything that controllers ask for at this state.
     """
     terms = (MotionEquation(model) if equation is None else equation).at(state, held)
-    if turned is not None:
-        terms = terms._replace(load=terms.load + turned)
     task = tasks.rows(time, state)
     mechanism = Mechanism(*terms, task.J, task.wanted - task.drift)
+    return _found(model, state, held, motors, mechanism, task)
+
+
+def _found(
+    model: Model,
+    state: State,
+    held: HeldContacts,
+    motors: Motors,
+    mechanism: Mechanism,
+    task: TaskRows,
+) -> ControlState:
+    """What the kernel finds of a mechanism."""
     rows = motors.actuation.rows
-    numbers, integers = room_for(*terms.A.shape, len(rows), len(task.x))
+    numbers, integers = room_for(*mechanism.A.shape, len(rows), len(task.x))
     floats = np.empty(numbers)
     rank = control_kernel(
         tuple(mechanism), rows, RANK_TOLERANCE, floats, np.empty(integers, dtype=np.int64)

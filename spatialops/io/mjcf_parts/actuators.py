@@ -14,6 +14,7 @@ from spatialops.forces.paths import TendonPath
 from spatialops.forces.tendons import Tendon
 from spatialops.io.description import ActuatorSpec
 from spatialops.io.mjcf_parts.compiled import Compiled, disabled
+from spatialops.io.mjcf_parts.joint_forces import bounded_alone
 from spatialops.io.mjcf_parts.loops import tendon_factors
 from spatialops.io.mjcf_parts.tendons import tendon_path
 
@@ -37,13 +38,14 @@ def actuators(c: Compiled) -> Iterator[ActuatorSpec]:
     """All actuators, with what is simulated of each."""
     m = c.m
     taken: set[str] = set()
+    bounded = bounded_alone(c)
     for a in range(len(m.actuator_trntype)):
         kind, i = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
         name = c.name("ACTUATOR", a) or f"actuator{a}"
         while name in taken:
             name += "_"
         taken.add(name)
-        made = _made(c, a, name)
+        made = _made(c, a, name, bounded.get(a))
         if isinstance(made, str):
             c.warnings.add(f"an actuator is not simulated: {made}", name)
         yield ActuatorSpec(
@@ -65,8 +67,11 @@ def control(c: Compiled, a: int) -> int:
     return a if places is None else int(places[a])
 
 
-def _made(c: Compiled, a: int, name: str) -> Actuator | str:
-    """The actuator that does the same, or why there is none."""
+def _made(c: Compiled, a: int, name: str, bounded: int | None) -> Actuator | str:
+    """The actuator that does the same, or why there is none.
+
+    Where it has a joint for itself whose force has a range, that is `bounded`.
+    """
     m = c.m
     if disabled(c, "ACTUATION") or (m.opt.disableactuator >> int(m.actuator_group[a])) & 1:
         return "it is switched off"
@@ -88,13 +93,13 @@ def _made(c: Compiled, a: int, name: str) -> Actuator | str:
     if not disabled(c, "CLAMPCTRL"):
         place = control(c, a)
         options["ctrl_range"] = _range(m.actuator_ctrlrange, m.actuator_ctrllimited, place)
-    options["force_range"] = _force_range(c, a, joints)
+    options["force_range"] = _force_range(c, a, joints, bounded)
     options["activation_range"] = _range(m.actuator_actrange, m.actuator_actlimited, a)
     if dynamics == "filter":
         options["time_constant"] = max(float(m.actuator_dynprm[a][0]), 0.0)
     for extra, text in (("actuator_actearly", "early activation"), ("actuator_delay", "delay")):
         if np.any(getattr(m, extra, np.zeros(a + 1))[a]):
-            c.left_out.add(f"an actuator's {text}", name)
+            c.warnings.add(f"not simulated: {text} of actuators", name)
     g, b = m.actuator_gainprm[a][:3].copy(), m.actuator_biasprm[a][:3].copy()
     if gain == _FIXED:
         g[1:] = 0.0
@@ -134,20 +139,16 @@ def _path(c: Compiled, a: int) -> TendonPath | None:
     return None if path is None else replace(path, factor=float(c.m.actuator_gear[a][0]))
 
 
-def _force_range(c: Compiled, a: int, joints: dict[str, float]) -> tuple[float, float] | None:
-    """The actuator's range, and that of its joint where it is the only one there."""
+def _force_range(
+    c: Compiled, a: int, joints: dict[str, float], bounded: int | None
+) -> tuple[float, float] | None:
+    """The actuator's range, and that of the joint that it has for itself."""
     m = c.m
     own = _range(m.actuator_forcerange, m.actuator_forcelimited, a)
-    if len(joints) != 1:
+    gear = 0.0 if bounded is None else joints.get(c.joints[bounded], 0.0)
+    if gear == 0.0:
         return own
-    name, gear = next(iter(joints.items()))
-    j = c.joints.index(name)
-    if not m.jnt_actfrclimited[j] or gear == 0.0:
-        return own
-    if np.count_nonzero((m.actuator_trnid[:, 0] == j) & (m.actuator_trntype <= _IN_PARENT)) > 1:
-        c.left_out.add("the range of force of a joint with several actuators", name)
-        return own
-    low, high = sorted(float(x) / gear for x in m.jnt_actfrcrange[j])
+    low, high = sorted(float(x) / gear for x in m.jnt_actfrcrange[bounded])
     return (low, high) if own is None else (max(low, own[0]), max(min(high, own[1]), low))
 
 

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import to_quaternion
 from spatialops.errors import ModelError
 from spatialops.io.description import Notes
 from spatialops.io.safe_xml import MAX_DEPTH
+from spatialops.io.writing.principal_moments import LEAST, principal_moments
 from spatialops.io.writing.urdf_tree import words
 from spatialops.tree.builder import WORLD
 from spatialops.tree.described import Described, described
@@ -45,6 +45,8 @@ def mjcf_tree(model: Model, name: str, notes: Notes) -> Element:
     for i, body in enumerate(bodies):
         above = world if body.parent < 0 else made[body.parent]
         made.append(_body(above, model, body, _share(model, i, body, notes)))
+        if body.inertia is None:
+            notes.add(f"MuJoCo wants a mass of what moves: {LEAST:g} kg is given to", body.name)
     kept = {WORLD, *model.body_names}
     for frame_name, frame in model.frames.items():
         if frame_name in kept:
@@ -73,8 +75,7 @@ def _body(above: Element, model: Model, body: Described, compensation: float) ->
     if compensation:
         given["gravcomp"] = repr(compensation)
     element = SubElement(above, "body", given)
-    if body.inertia is not None:
-        _inertial(element, body.inertia)
+    _inertial(element, body)
     _joint(element, model, body)
     return element
 
@@ -94,11 +95,11 @@ def _pose(name: str, position: Array, rotation: Array) -> dict[str, str]:
     return {"name": name, "pos": words(position), "quat": words(to_quaternion(rotation)[_WXYZ])}
 
 
-def _inertial(element: Element, inertia: Inertia) -> None:
-    tensor = inertia.tensor
-    moments = np.array([*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]])
-    given = {"pos": words(inertia.center), "mass": repr(float(inertia.mass))}
-    SubElement(element, "inertial", {**given, "fullinertia": words(moments)})
+def _inertial(element: Element, body: Described) -> None:
+    found = principal_moments(body)
+    place = {"pos": words(found.center), "quat": words(found.axes)}
+    weight = {"mass": repr(found.mass), "diaginertia": words(found.moments)}
+    SubElement(element, "inertial", {**place, **weight})
 
 
 def _joint(element: Element, model: Model, body: Described) -> None:

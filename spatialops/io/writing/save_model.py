@@ -43,7 +43,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, name: str = "robot
         For something else than a model, and for another suffix.
     ModelError
         For joints that the format does not have; for a URDF also of several roots of which one is
-        free.
+        free; for MJCF also for inertias that no body has, which MuJoCo refuses.
     AssetError
         If the file cannot be written.
 
@@ -54,7 +54,9 @@ def save_model(model: Model, path: str | os.PathLike[str], *, name: str = "robot
 
     Notes
     -----
-    A URDF says nothing of a free base: read it again with ``floating_base=True``.
+    A URDF says nothing of a free base: read it again with ``floating_base=True``. MuJoCo wants mass
+    and moments of at least 1e-15 (SI) of what moves: bodies without get these in a MJCF file, and a
+    warning says so.
 
     Examples
     --------

@@ -62,6 +62,7 @@ BARELY_MET = 256  # an impact, at the threshold of impacts
 BARELY_NOT_MET = 512
 AT_FILM = 1024  # as far off as its film is thick
 AT_KINK = 2048  # faces or edges lie on each other, and the normal may follow either
+AT_ONCE = 4096  # touches as the step begins, and meets
 
 # Float table of the acting contacts.
 OFFSET = 0  # 3: c in the link's axes

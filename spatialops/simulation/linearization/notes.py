@@ -28,6 +28,7 @@ _NOTES = {
     of.BARELY_NOT_MET: "approaches at the threshold of impacts; taken as none",
     of.AT_FILM: "as far off as its film is thick; taken as {status}",
     of.AT_KINK: "lies on an edge or face; taken as leaning as what lies within the other",
+    of.AT_ONCE: "touches as the step begins, and meets at once; from farther off it would later",
     of.TOGETHER: "arrives with others; the time of the lowest gap is taken",
 }
 _OF_CONTACTS = {

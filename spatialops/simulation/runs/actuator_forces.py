@@ -1,4 +1,4 @@
-"""Forces of the actuators in a step: means over its last piece.
+"""Forces of actuators and of springs along paths in a step: means over its last piece.
 
 The step has f at the state where it states its equation of motion, and takes what resists
 implicitly: f falls by `YIELDS` times the change of the length's rate until the end of the piece
@@ -12,7 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.dynamics.jacobian import Poses
+from spatialops.forces import _layout as of
 from spatialops.forces.actuators import Actuator
+from spatialops.forces.element_tables import rows_along_paths
+from spatialops.forces.path_lines import path_wrenches
+from spatialops.forces.paths import TendonPath
 from spatialops.forces.tendons import arms_of, length_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.scene import Scene
@@ -21,12 +26,12 @@ from spatialops.tree.state import State, transport
 
 
 class Pulled(NamedTuple):
-    """What a step says of its actuators.
+    """What a step says of its actuators and springs.
 
     Attributes
     ----------
-    rows : (n_actuators, PULL_COLUMNS) array
-        As the step evaluated them; unused by RK4.
+    rows : (n_elements, PULL_COLUMNS) array
+        As the step evaluated them, in the order of `Scene.elements`; unused by RK4.
     q : (nq,) array
         Where it did.
     change : (nv,) array
@@ -45,8 +50,8 @@ class Pulled(NamedTuple):
 
 
 def pulled(scene: Scene, t: Tables, start: State) -> Pulled | None:
-    """What is left in the tables of the actuators; None without any."""
-    count = len(scene.actuators)
+    """What is left in the tables of actuators and springs; None without any."""
+    count = len(scene.elements.ints)
     if not count:
         return None
     nq, nv = scene.model.nq, scene.model.nv
@@ -64,8 +69,37 @@ def actuator_forces(scene: Scene, found: Pulled, start: State) -> Array:
     if found.as_is:
         pairs = zip(scene.actuators, found.signals.tolist(), strict=True)
         return np.array([_as_is(scene, one, u, start) for one, u in pairs])
+    rows = found.rows[: len(scene.actuators)]
     rates = [arms_of(model, one, found.q) @ found.change for one in scene.actuators]
-    return np.asarray(found.rows[:, at.PULLED] - found.rows[:, at.YIELDS] * np.array(rates))
+    return np.asarray(rows[:, at.PULLED] - rows[:, at.YIELDS] * np.array(rates))
+
+
+def pulling_wrenches(scene: Scene, found: Pulled, start: State, poses: Poses) -> Array:
+    """[moment; force] (n_bodies, 6) of all that pulls along paths, at the bodies' origins."""
+    model = scene.model
+    total = np.zeros((model.n_bodies, 6))
+    along = list(rows_along_paths(model, scene.actuators, scene.tendons))
+    if not along:
+        return total
+    driven = actuator_forces(scene, found, start)
+    for e, path in along:
+        if e < len(scene.actuators):
+            force = driven[e]
+        elif found.as_is:
+            force = _spring_as_is(scene, e, path, start)
+        else:
+            pull, yields = found.rows[e]
+            force = pull - yields * (path.arms(model, found.q) @ found.change)
+        total += force * path_wrenches(model, path, *poses)
+    return total
+
+
+def _spring_as_is(scene: Scene, e: int, path: TendonPath, state: State) -> float:
+    """The law of a spring along a path at a state."""
+    row = scene.elements.floats[e]
+    length, arms = path.length(scene.model, state.q), path.arms(scene.model, state.q)
+    force = row[of.BIAS : of.BIAS + 3] @ np.array([1.0, length, arms @ state.v])
+    return float(np.clip(force, row[of.FORCE_LOW], row[of.FORCE_HIGH]))
 
 
 def _signals(scene: Scene, ctrl: Array, start: State) -> Array:

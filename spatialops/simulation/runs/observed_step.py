@@ -23,7 +23,12 @@ from spatialops.dynamics.mass_solve import mass_solve
 from spatialops.dynamics.newton_euler import inverse_dynamics
 from spatialops.forces.tendons import arms_of
 from spatialops.simulation import _layout as at
-from spatialops.simulation.runs.actuator_forces import Pulled, actuator_forces, pulled
+from spatialops.simulation.runs.actuator_forces import (
+    Pulled,
+    actuator_forces,
+    pulled,
+    pulling_wrenches,
+)
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
@@ -84,7 +89,7 @@ class ObservedStep:
     closing : Closing, optional
         What put the velocities back onto the closures at the end. Default: nothing had to.
     pulled : Pulled, optional
-        What the step says of its actuators. Default: there are none.
+        What the step says of its actuators and springs. Default: there are none.
     """
 
     scene: Scene
@@ -198,6 +203,8 @@ class ObservedStep:
         found = np.zeros((model.n_bodies, 6))
         if len(self.external):
             found += self.external
+        if self.pulled is not None:
+            found += pulling_wrenches(self.scene, self.pulled, self.start, self.poses)
         if len(self.loop_forces):
             forces = self.loop_forces
             if self.closing is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Protocol
 
 
@@ -35,8 +36,8 @@ class Bar:
 
 
 def progress_bar(total: int, show: bool, what: str = "simulating", unit: str = "step") -> Bar:
-    """A bar for `total` steps or other units, on standard error."""
-    if not show:
+    """A bar for `total` steps or other units, on standard error; none where that is closed."""
+    if not show or sys.stderr is None:
         return Bar(None)
     from tqdm import tqdm
 

@@ -41,6 +41,10 @@ def test_a_robot_that_is_dropped_lands_as_predicted_and_without_a_jump_of_torque
         )
         if "contacts land: passively" in said.notes:
             landed += 1
+            assert said.status == control.status == "nearest"  # the ground stops the joints, too
+            assert said.predicted == pytest.approx(seen.accelerations)
+            missed = np.abs(seen.accelerations - said.demanded)[MOTORS].max()
+            assert said.slack == pytest.approx(missed)
             assert said.forces[:, 0].sum() < 0.5 * measured  # it does not count on what lands
             assert measured > 0.0  # an impact, which motors do not meet
             assert np.abs(taus[-1] - taus[-2]).max() < 0.1

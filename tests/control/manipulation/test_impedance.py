@@ -1,5 +1,7 @@
 """Hands move as springs and their own inertia say, whatever else the robot does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import spatialops as so
 from spatialops.control.manipulation.impedance import Impedance, ImpedanceGains
 from spatialops.control.trajectory import Pose, Sample, turned_by
 from spatialops.errors import ArgumentError
+from spatialops.forces.passive import passive_forces
 
 PALMS = ["left_palm", "right_palm"]
 
@@ -53,9 +56,36 @@ def test_hands_follow_accelerations_while_moving(robot):
     targets = [
         Sample(pose, s, a) for pose, s, a in zip(control.observe(q), speeds, wanted, strict=True)
     ]
-    tau = control.torques(q, v, targets, np.zeros((2, 6)))
+    tau = control.torques(q, v, targets, np.zeros((2, 6))) + passive_forces(model, q, v)
     a = so.node_accelerations(model, q, v, so.forward_dynamics(model, q, v, tau), nodes)
     assert np.allclose(a, wanted, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("dry_friction", [0.0, 0.3])
+def test_what_joints_do_by_themselves_does_not_show(dry_friction):
+    """A step of an arm with damping, springs and dry friction gives hands what was asked."""
+    rod = so.Inertia.capsule(0.05, 0.4, mass=1.5)
+    builder = so.TreeBuilder()
+    parent = "world"
+    for i, axis in enumerate("zyyzyx"):
+        joint = so.Joint("revolute", axis=axis, damping=2.0, stiffness=3.0, reference=0.4)
+        joint = replace(joint, dry_friction=dry_friction)
+        place = (0.0, 0.0, 0.4 if i else 0.0)
+        builder.add_body(f"link{i}", parent=parent, joint=joint, inertia=rod, position=place)
+        parent = f"link{i}"
+    model = builder.build()
+    rng = np.random.default_rng(2)
+    q, v = rng.uniform(0.3, 0.9, 6), rng.normal(size=6)
+    nodes = [so.Node("link5")]
+    control = Impedance(model, ["link5"], q)
+    wanted = rng.normal(size=(1, 6))
+    speed = so.node_velocities(model, q, v, nodes)[0]
+    target = [Sample(control.observe(q)[0], speed, wanted[0])]
+    dt = 1e-5
+    simulator = so.Simulator(so.Scene(model), dt=dt)
+    after, _ = simulator.step(so.State(q, v), control.torques(q, v, target, np.zeros((1, 6))))
+    a = so.node_accelerations(model, q, v, (after.v - v) / dt, nodes)
+    assert np.allclose(a, wanted, rtol=0.0, atol=2e-3)
 
 
 def test_the_posture_moves_the_elbows_only(robot):

@@ -141,6 +141,18 @@ def test_feet_that_land_together_are_named():
     assert any("arrives with others" in text for text in found.switching)
 
 
+@pytest.mark.parametrize(("gap", "told"), [(-1e-6, False), (0.0, True), (1e-6, False)])
+def test_what_touches_as_the_step_begins_and_meets_is_named(gap, told):
+    """From farther off it meets later: half of the differences are of the other side."""
+    builder = so.TreeBuilder()
+    ball = so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("ball", joint=so.Joint("prismatic", axis="z"), inertia=ball)
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    simulator = so.Simulator(so.Scene(builder.build(), geoms), dt=1e-3)
+    found = simulator.linearize(so.State(np.array([0.1 + gap]), np.array([-0.3])))
+    assert any("ball on floor: touches as" in text for text in found.switching) == told
+
+
 def test_products_of_a_rollout_with_impacts_are_each_others_transpose():
     simulator = so.Simulator(leg(), dt=5e-3, time=EXACT)
     rng = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -52,10 +52,7 @@ def arrived(t: Tables, room: Room, chain: Chain, cut: Cut | None) -> Chain:
     """Changes at an impact, whose time changes where it has cut a piece."""
     if cut is None:
         return chain
-    points = room.point_ints[: room.results[of.COUNT]]
-    rows = points[:, of.ROW]
-    gaps = t.floats[rows, col.GAP].copy()
-    gaps[t.floats[rows, col.APPROACH] >= -t.settings[at.THRESHOLD]] = col.INFINITE
+    points, gaps = _gaps(t, room)
     k = int(np.argmin(gaps))
     near = gaps <= gaps[k] + _TOGETHER * t.settings[at.TOUCH]
     if near.sum() > 1:
@@ -65,6 +62,24 @@ def arrived(t: Tables, room: Room, chain: Chain, cut: Cut | None) -> Chain:
     return Chain(
         chain.q + np.outer(cut.q, dx), chain.v + np.outer(cut.v, dx), chain.time + cut.time * dx
     )
+
+
+def note_at_once(t: Tables, room: Room) -> None:
+    """Tell of what touches as the step begins, and meets at once.
+
+    From farther off than what touches it would meet later: a kink, or two, TOUCH apart.
+    """
+    points, gaps = _gaps(t, room)
+    points[np.abs(gaps) <= t.settings[at.TOUCH], of.NOTES] |= of.AT_ONCE
+
+
+def _gaps(t: Tables, room: Room) -> tuple[IntArray, Array]:
+    """Points of an impact, and gaps of those that meet; of others none."""
+    points = room.point_ints[: room.results[of.COUNT]]
+    rows = points[:, of.ROW]
+    gaps = t.floats[rows, col.GAP].copy()
+    gaps[t.floats[rows, col.APPROACH] >= -t.settings[at.THRESHOLD]] = col.INFINITE
+    return points, gaps
 
 
 def after_impact(chain: Chain, by: Array) -> Chain:

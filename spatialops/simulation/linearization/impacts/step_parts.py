@@ -17,7 +17,13 @@ from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closing import begin
 from spatialops.simulation.linearization.dense.pieces import piece_held
 from spatialops.simulation.linearization.free_bodies.momentum import put_momentum
-from spatialops.simulation.linearization.impacts.chain import Chain, Cut, after_impact, arrived
+from spatialops.simulation.linearization.impacts.chain import (
+    Chain,
+    Cut,
+    after_impact,
+    arrived,
+    note_at_once,
+)
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.piece_ends import (
     after_piece,
@@ -94,6 +100,8 @@ def differentiate_parts(
             if status == of.KNOWN:
                 chain = after_impact(arrived(t, room, chain, cut), by)
                 cut = None
+            if begins:
+                note_at_once(t, room)
         elif cut is not None:
             status = of.SEVERAL  # cut for what is no impact
         else:
