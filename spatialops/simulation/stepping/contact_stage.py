@@ -36,6 +36,7 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     drop_far,
     mark_arrivals,
 )
+from spatialops.simulation.stepping.constraints.closed_mechanisms import project_contacts
 from spatialops.simulation.stepping.constraints.friction_laws import friction_of
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
@@ -43,11 +44,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     put_dry_limits,
     put_joint_speeds,
 )
-from spatialops.simulation.stepping.constraints.loop_constraints import (
-    close_middle,
-    has_loops,
-    project_contacts,
-)
+from spatialops.simulation.stepping.constraints.loop_constraints import close_middle, has_loops
 from spatialops.simulation.stepping.constraints.torsional_rolling import (
     add_moments,
     first_moment,

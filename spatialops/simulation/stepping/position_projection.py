@@ -12,7 +12,11 @@ from spatialops.contact.newton.islands import solve_islands
 from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
+from spatialops.simulation.stepping.constraints.loop_constraints import (
+    close_end,
+    count_independent,
+    has_loops,
+)
 from spatialops.simulation.stepping.contact_stage import SHALLOW, put_change, put_rows
 from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
@@ -26,6 +30,7 @@ _OTHER = 1e-3  # change of how deep that is, relative, after which it may be ope
 _ALL_OF_IT = 2.0  # gaps that everything goes where one is opened by a lever
 COUNTS = 0.1  # of the depth that is projected: what is deeper is pushed as well
 PUSHES = 4
+_OPEN = 1e-9  # m or rad: closures that are open by more have not followed a push
 
 
 @stage
@@ -39,11 +44,12 @@ def project_positions(t: Tables) -> bool:
 
     A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the
     weight of anything. Loops answer in W and are closed after every push; velocities are then put
-    back onto them, which takes energy only. A push that leaves more depth than there was is taken
-    back, as where shapes overlap whatever their joints do: what lies deep is then only kept from
-    closing, and pushed once more when it is not what it was."""
-    nq = t.q.size
-    before, deepest = t.vectors[at.Q_E, :nq], INFINITE
+    back onto them, which takes energy only. A push that leaves more depth than there was, or loops
+    open that cannot follow it, is taken back, as where shapes overlap whatever their joints do:
+    what lies deep is then only kept from closing, and pushed once more when it is not what it was.
+    """
+    before, deepest = t.vectors[at.Q_E, : t.q.size], INFINITE
+    speeds, opening = t.vectors[at.V_E, : t.v.size], t.monitor[at.OPENING]
     depth = depth_seen(t, INFINITE)
     moved_any = False
     for _ in range(PUSHES):
@@ -57,15 +63,20 @@ def project_positions(t: Tables) -> bool:
             break
         t.control[at.PROJECTIONS] += 1
         copy_into(before, t.q)
+        copy_into(speeds, t.v)
         if push_apart(t, lowest):
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
             left = depth_seen(t, INFINITE)
-            if left < depth:
+            if left < depth and t.monitor[at.OPENING] <= max(opening, _OPEN):
                 depth = left
                 moved_any = True
                 continue
             copy_into(t.q, before)
+            copy_into(t.v, speeds)
+            t.monitor[at.OPENING] = opening
             t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
+            if has_loops(t):
+                count_independent(t)
         note_in_vain(t, deepest)
     return moved_any
 

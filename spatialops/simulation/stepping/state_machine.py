@@ -21,12 +21,12 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     keep_reach,
     met_unforeseen,
 )
+from spatialops.simulation.stepping.constraints.closed_mechanisms import add_reactions
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     sum_joints,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import (
-    add_reactions,
     has_loops,
     is_driven,
     keep_frames,

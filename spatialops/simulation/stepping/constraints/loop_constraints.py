@@ -4,9 +4,7 @@ Their reaction in the accelerations, and the end of a piece brought back onto th
 
 Accelerations are corrected where the smooth dynamics are evaluated, so that G a + Gdot v = dU/dt
 ([J] 31). What the integrator leaves open at the end of a piece is projected out in the metric of M:
-positions until the errors are rounding, then velocities onto G v = U. Contacts see the closures
-answer through their rows of L: the free rows of [J] 53 are eliminated ([J] 37-41) before the
-complementarity problem is made.
+positions until the errors are rounding, then velocities onto G v = U.
 
 Redundant rows are told from others at closed configurations only. Between (at a midpoint, say) they
 look independent by as much as the loops are open there, and would lock the mechanism; so no more
@@ -21,7 +19,6 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
-from spatialops.algebra.memory import matrix
 from spatialops.algebra.vectors import (
     copy_into,
     dot,
@@ -36,24 +33,14 @@ from spatialops.algebra.vectors import (
     times,
     vec3,
 )
-from spatialops.contact.rows import COUNT_A, FIRST_A, START, TREE_A, width_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.dynamics.loops.elimination import (
-    TOLERANCE,
-    clear_held,
-    combine_rows,
-    coordinates_of,
-    factor_rows,
-    multipliers_of,
-    project_entries,
-    square_at,
-)
-from spatialops.dynamics.loops.rows import closure_accelerations, closure_rows, closure_velocities
-from spatialops.dynamics.loops.terms import closure_errors, put_terms
+from spatialops.dynamics.loops.elimination import TOLERANCE
+from spatialops.dynamics.loops.rows import closure_accelerations, closure_velocities
+from spatialops.dynamics.loops.terms import closure_errors
 from spatialops.dynamics.newton_euler import lifted
-from spatialops.dynamics.response import velocities_from
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.closed_mechanisms import answer, factor_loops
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
 
@@ -146,78 +133,6 @@ def keep_frames(t: Tables) -> None:
         copy_into(t.loops_start[i], t.loops[i])
 
 
-@inlined
-def rank_of(t: Tables, g: int) -> int:
-    """Independent rows of mechanism g, as factored last."""
-    return int(t.closure_vectors[at.RANKS, g])
-
-
-@kernel
-def factor_loops(t: Tables, work: Array, whole: bool, tolerance: float) -> None:
-    """Terms, rows and factors of all closures.
-
-    Poses and the factors of the articulated-body pass must be in `work`. Where they are not the
-    `whole`, rows are as many as were independent at the last closed configuration.
-    """
-    put_terms(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, work, t.terms)
-    total = 0
-    for g in range(t.mechanisms.shape[0]):
-        most = t.mechanisms[g, at.CLOSED_ROWS]
-        if not whole:
-            most = int(t.closure_vectors[at.INDEPENDENT, g])
-        total += factor_mechanism(t, work, g, most, tolerance)
-    t.control[at.RANK] = total
-
-
-@inlined
-def factor_mechanism(t: Tables, work: Array, g: int, most: int, tolerance: float) -> int:
-    """The same of one mechanism; its rank."""
-    row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
-    column, columns = t.mechanisms[g, at.CLOSED_COLUMN], t.mechanisms[g, at.CLOSED_COLUMNS]
-    place, square = t.mechanisms[g, at.CLOSED_PLACE], t.mechanisms[g, at.CLOSED_SQUARE]
-    term = t.mechanisms[g, at.CLOSED_TERM]
-    end = term + t.mechanisms[g, at.CLOSED_TERMS]
-    L, corner = matrix(t.closure_rows, place, rows, columns), (row, column)
-    closure_rows(t.tree, t.links, work, t.term_ints[term:end], t.terms[term:end], corner, L)
-    rank = factor_rows(
-        L,
-        most,
-        tolerance,
-        matrix(t.basis, place, rows, columns),
-        matrix(t.left, square, rows, rows),
-        matrix(t.right, square, rows, rows),
-        t.order[row : row + rows],
-        t.closure_vectors[at.LENGTHS, row : row + rows],
-        t.closure_vectors[at.LEFT, row : row + rows],
-    )
-    t.closure_vectors[at.RANKS, g] = rank
-    return rank
-
-
-@kernel
-def answer(t: Tables, work: Array, wanted: int, dv: Array, forces: int) -> None:
-    """The least motion dv with G dv = u, and its multipliers; u and these are closure vectors.
-
-    Uses the acceleration columns of `work`.
-    """
-    for k in range(dv.size):
-        dv[k] = 0.0
-    for g in range(t.mechanisms.shape[0]):
-        row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
-        column, columns = t.mechanisms[g, at.CLOSED_COLUMN], t.mechanisms[g, at.CLOSED_COLUMNS]
-        place, square = t.mechanisms[g, at.CLOSED_PLACE], t.mechanisms[g, at.CLOSED_SQUARE]
-        Z, R = matrix(t.left, square, rows, rows), matrix(t.right, square, rows, rows)
-        order, rank = t.order[row : row + rows], rank_of(t, g)
-        u = t.closure_vectors[wanted, row : row + rows]
-        parts = t.closure_vectors[at.PARTS, row : row + rows]
-        coordinates_of(Z, R, order, rank, u, parts)
-        basis = matrix(t.basis, place, rows, columns)
-        combine_rows(basis, rank, parts, dv[column : column + columns])
-        along = t.closure_vectors[forces, row : row + rows]
-        multipliers_of(Z, R, order, rank, parts, along)
-    velocities_from(t.tree, t.links, work, dv)
-
-
 @kernel
 def constrain(t: Tables, work: Array, s: float, a: Array, forces: int) -> None:
     """Add the closures' reaction to accelerations `a` of the tree, evaluated in `work` at `s`."""
@@ -307,9 +222,7 @@ def close_end(t: Tables, s: float) -> None:
     dv = t.vectors[at.CLOSE_DV, :nv]
     drive(t, s)
     worst = close_positions(t, q_x, v_x)
-    factor_kernel(t.tree, t.links, t.work)
-    factor_loops(t, t.work, True, TOLERANCE)
-    copy_into(t.closure_vectors[at.INDEPENDENT], t.closure_vectors[at.RANKS])
+    count_independent(t)
     velocities_kernel(t.tree, t.links, v_x, t.work)
     closure_velocities(t.term_ints, t.terms, t.work, rates)
     share = s / t.settings[at.DT]
@@ -320,6 +233,14 @@ def close_end(t: Tables, s: float) -> None:
     for k in range(nv):
         v_x[k] += dv[k]
     t.monitor[at.OPENING] = max(t.monitor[at.OPENING], worst)
+
+
+@kernel
+def count_independent(t: Tables) -> None:
+    """Factors of the tree and of its closures, which are closed, and how many rows count here."""
+    factor_kernel(t.tree, t.links, t.work)
+    factor_loops(t, t.work, True, TOLERANCE)
+    copy_into(t.closure_vectors[at.INDEPENDENT], t.closure_vectors[at.RANKS])
 
 
 @kernel
@@ -386,88 +307,3 @@ def close_middle(t: Tables) -> None:
         t.vectors[at.DV, k] += dv[k]
     for i in range(forces.size):
         t.closure_vectors[at.FORCES, i] += forces[i] / t.monitor[at.PIECE]
-
-
-@stage
-def project_contacts(t: Tables, m: int) -> None:
-    """Rows of L of m contacts as they are with the closures answering.
-
-    The factors of the tree must be in `work`.
-    """
-    factor_loops(t, t.work, False, TOLERANCE)
-    for i in range(m):
-        width = width_of(t.places, i)
-        for j in range(3):
-            project_contact(t, i, t.places[i, START] + j * width, t.contact_parts[3 * i + j])
-
-
-@inlined
-def project_contact(t: Tables, i: int, place: int, parts: Array) -> None:
-    """The same of a row of contact i that begins at a place."""
-    width = width_of(t.places, i)
-    whole = square_at(t.entries, place, width)
-    parts[:] = 0.0
-    for _ in range(2):
-        project_side(t, i, 0, place, parts)
-        project_side(t, i, 1, place + t.places[i, COUNT_A], parts)
-    clear_held(t.entries, place, width, whole)
-
-
-@inlined
-def project_side(t: Tables, i: int, side: int, place: int, parts: Array) -> None:
-    """The same of its columns of one tree."""
-    g = mechanism_at(t, i, side)
-    if g < 0:
-        return
-    row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
-    at_basis, columns = t.mechanisms[g, at.CLOSED_PLACE], t.mechanisms[g, at.CLOSED_COLUMNS]
-    first = t.places[i, FIRST_A + 2 * side] - t.mechanisms[g, at.CLOSED_COLUMN]
-    within = first, first + t.places[i, COUNT_A + 2 * side]
-    basis = matrix(t.basis, at_basis, rows, columns)
-    own = parts[row : row + rows]
-    project_entries(basis, rank_of(t, g), t.entries, place, within, own)
-
-
-@inlined
-def mechanism_at(t: Tables, i: int, side: int) -> int:
-    """The closed mechanism that acting contact i is on, on one of its sides; -1: on none."""
-    tree = t.places[i, TREE_A + side]
-    return t.mechanism_of[tree] if tree >= 0 else -1
-
-
-@stage
-def add_reactions(t: Tables, m: int) -> None:
-    """Add to the closures' forces their answer to the impulses of m contacts, over the piece."""
-    parts = t.closure_vectors[at.PARTS]
-    parts[:] = 0.0
-    for i in range(m):
-        first, second = mechanism_at(t, i, 0), mechanism_at(t, i, 1)
-        add_parts(t, i, first, parts)
-        if second != first:
-            add_parts(t, i, second, parts)
-    for g in range(t.mechanisms.shape[0]):
-        row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
-        square, end = t.mechanisms[g, at.CLOSED_SQUARE], row + rows
-        multipliers_of(
-            matrix(t.left, square, rows, rows),
-            matrix(t.right, square, rows, rows),
-            t.order[row:end],
-            rank_of(t, g),
-            parts[row:end],
-            t.closure_vectors[at.OTHER_FORCES, row:end],
-        )
-    for i in range(parts.size):
-        t.closure_vectors[at.FORCES, i] += (
-            t.closure_vectors[at.OTHER_FORCES, i] / t.monitor[at.PIECE]
-        )
-
-
-@inlined
-def add_parts(t: Tables, i: int, g: int, parts: Array) -> None:
-    """What the impulses of contact i do along the basis of mechanism g, if any, taken off."""
-    if g < 0:
-        return
-    row = t.mechanisms[g, at.CLOSED_ROW]
-    for j in range(row, row + rank_of(t, g)):
-        for k in range(3 * i, 3 * i + 3):
-            parts[j] -= t.contact_parts[k, j] * t.impulses[k]
