@@ -92,6 +92,7 @@ def _lowest_gap(t: Tables) -> float:
 
 @entered
 def _push_apart(t: Tables) -> None:
+    t.monitor[at.OPENING] = col.INFINITE  # of closures, which are closed after every push
     project_positions(refer(t))
 
 
