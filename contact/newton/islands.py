@@ -269,8 +269,8 @@ def solve_island(
     for c in range(count):
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]
+    solved = residual <= aim.tolerance
     for c in range(island.statuses.size):
-        solved = residual <= aim.tolerance
         rows.statuses[members[c]] = island.statuses[c] if solved else at.UNSOLVED
     return iterations, residual
 

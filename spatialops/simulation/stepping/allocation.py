@@ -28,6 +28,7 @@ from spatialops.simulation.stepping.constraints.torsional_rolling import rows_ea
 from spatialops.simulation.stepping.tables import Tables
 
 Parts: TypeAlias = dict[str, Any]  # fields of `Tables`
+Columns: TypeAlias = tuple[IntArray, IntArray]  # of trees, see `columns_of_trees`
 
 
 def allocate(
@@ -45,6 +46,7 @@ def allocate(
     table, n_pairs = scene.pair_table, len(scene.pairs)
     turning = turning_of(table.torsion, table.rolling)
     rows = rows_each(turning) * capacity
+    columns = columns_of_trees(scene.model, scene.loops)
     return Tables(
         settings=settings,
         control=_integers(at.CONTROLS),
@@ -56,9 +58,9 @@ def allocate(
         turning=turning,
         **_contacts(capacity, rows),
         **_memory(rows, n_pairs + len(joints.ints) + turning.size),
-        **_problem(scene, rows, n_f),
+        **_problem(scene, columns, rows, n_f),
         **_lcp(min(capacity, at.PIVOTED_AT_MOST), n_f, rows),
-        **_closures(scene, rows),
+        **_closures(scene, columns, rows),
         **_record(scene, len(joints.ints) > 0, rows, steps),
     )
 
@@ -166,10 +168,10 @@ def _memory(m: int, n_pairs: int) -> Parts:
     }
 
 
-def _problem(scene: Scene, m: int, n_f: int) -> Parts:
+def _problem(scene: Scene, columns: Columns, m: int, n_f: int) -> Parts:
     """The problem of m contacts, and what the loop's solver works in."""
     nv = scene.model.nv
-    tree_of, trees = columns_of_trees(scene.model, scene.loops)
+    tree_of, trees = columns
     widest = int(np.diff(trees).max())
     entries = 3 * m * min(nv, 2 * widest)
     buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest, n_f))
@@ -211,13 +213,13 @@ def _lcp(few: int, n_f: int, m: int) -> Parts:
     }
 
 
-def _closures(scene: Scene, m: int) -> Parts:
+def _closures(scene: Scene, columns: Columns, m: int) -> Parts:
     """Closures, their rows of L mechanism by mechanism, and the parts of contacts along them."""
     loops = scene.loops
     n_b = loops.n_rows
-    mechanisms, mechanism_of = mechanisms_of(loops, *columns_of_trees(scene.model, loops))
-    rows, columns = mechanisms[:, at.CLOSED_ROWS], mechanisms[:, at.CLOSED_COLUMNS]
-    entries, squares = int(rows @ columns), int(rows @ rows)
+    mechanisms, mechanism_of = mechanisms_of(loops, *columns)
+    rows = mechanisms[:, at.CLOSED_ROWS]
+    entries, squares = int(rows @ mechanisms[:, at.CLOSED_COLUMNS]), int(rows @ rows)
     return {
         "loop_ints": loops.ints,
         "loops": loops.floats.copy(),

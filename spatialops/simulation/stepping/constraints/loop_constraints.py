@@ -154,7 +154,7 @@ def hold_in_middle(t: Tables, row: int, first: bool) -> None:
     The `first` time in a piece the closures are placed there.
     """
     if first:
-        place_loops(t, t.work, since_start(t, 0.5 * t.monitor[at.PIECE]))
+        place_loops(t, t.work, middle_of_piece(t))
     hold_loops(t, t.work, t.vectors[row, : t.v.size], at.FORCES)
 
 
@@ -216,7 +216,6 @@ def close_end(t: Tables, s: float) -> None:
     """
     nq = t.q.size
     nv = t.v.size
-    rates = t.closure_vectors[at.RATES]
     q_x = t.vectors[at.Q_X, :nq]
     v_x = t.vectors[at.V_X, :nv]
     dv = t.vectors[at.CLOSE_DV, :nv]
@@ -224,11 +223,7 @@ def close_end(t: Tables, s: float) -> None:
     worst = close_positions(t, q_x, v_x)
     count_independent(t)
     velocities_kernel(t.tree, t.links, v_x, t.work)
-    closure_velocities(t.term_ints, t.terms, t.work, rates)
-    share = s / t.settings[at.DT]
-    for i in range(rates.size):
-        start, end = t.closure_vectors[at.RATE_START, i], t.closure_vectors[at.RATE_END, i]
-        rates[i] = start + share * (end - start) - rates[i]
+    put_missing_rates(t, s)
     answer(t, t.work, at.RATES, dv, at.OTHER_FORCES)
     for k in range(nv):
         v_x[k] += dv[k]
@@ -272,11 +267,14 @@ def close_positions(t: Tables, q: Array, v: Array) -> float:
 
 
 @kernel
-def put_rates_in_middle(t: Tables) -> float:
-    """What velocities in `work` lack of the closures' in the middle of the piece; the largest."""
+def put_missing_rates(t: Tables, s: float) -> float:
+    """What velocities in `work` lack of the closures', `s` after the start of the step, into RATES.
+
+    The largest of them.
+    """
     rates = t.closure_vectors[at.RATES]
     closure_velocities(t.term_ints, t.terms, t.work, rates)
-    share = since_start(t, 0.5 * t.monitor[at.PIECE]) / t.settings[at.DT]
+    share = s / t.settings[at.DT]
     largest = 0.0
     for i in range(rates.size):
         start, end = t.closure_vectors[at.RATE_START, i], t.closure_vectors[at.RATE_END, i]
@@ -285,13 +283,19 @@ def put_rates_in_middle(t: Tables) -> float:
     return largest
 
 
+@inlined
+def middle_of_piece(t: Tables) -> float:
+    """Time since the start of the step of the middle of the piece."""
+    return since_start(t, 0.5 * t.monitor[at.PIECE])
+
+
 @stage
 def opens_in_middle(t: Tables) -> bool:
     """Whether closures open as contacts' problem is stated, by more than rounding of its speeds."""
     fastest = 0.0
     for i in range(3 * t.control[at.ACTING]):
         fastest = max(fastest, abs(t.u[i]))
-    return put_rates_in_middle(t) > _ROUNDING * fastest
+    return put_missing_rates(t, middle_of_piece(t)) > _ROUNDING * fastest
 
 
 @stage
@@ -301,7 +305,7 @@ def close_middle(t: Tables) -> None:
     They open there by half of what motion alone does to them, which contacts may not allow.
     """
     dv, forces = t.vectors[at.CLOSE_DV, : t.v.size], t.closure_vectors[at.OTHER_FORCES]
-    put_rates_in_middle(t)
+    put_missing_rates(t, middle_of_piece(t))
     answer(t, t.work, at.RATES, dv, at.OTHER_FORCES)
     for k in range(dv.size):
         t.vectors[at.DV, k] += dv[k]
