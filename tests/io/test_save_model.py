@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -249,3 +250,37 @@ def test_chains_are_as_long_as_elements_may_be_nested(tmp_path: Path) -> None:
     assert not (tmp_path / "longer.xml").exists()
     again = so.load_model(so.save_model(_chain(1200), tmp_path / "longer.urdf"))
     assert again.n_bodies == 1200
+
+
+HIP = """<mujoco><worldbody><body name="leg" pos="0.1 0.2 0.3" euler="10 20 30">
+<joint name="yaw" axis="0 0 1"/><joint name="roll" axis="1 0 0" pos="0 0.05 0"/>
+<joint name="pitch" axis="0 1 0"/><geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.4"/>
+{}</body></worldbody></mujoco>"""
+
+
+def _loaded(folder: Path, text: str) -> so.Model:
+    path = folder / "given.xml"
+    path.write_text(text)
+    return so.load_model(path)
+
+
+def test_joints_of_one_body_are_written_as_those_of_one_body(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    ours = _loaded(tmp_path, HIP.format("<body name='foot'/>"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing without mass is left that MuJoCo wants a mass of
+        path = so.save_model(ours, tmp_path / "leg.xml")
+    leg = next(ElementTree.parse(path).iter("body"))
+    assert [joint.get("name") for joint in leg.findall("joint")] == ["yaw", "roll", "pitch"]
+    agree(ours, so.load_model(path), ours.joint_names)
+
+
+def test_what_stands_on_a_massless_body_keeps_it(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    ours = _loaded(tmp_path, HIP.format(""))
+    scene = so.Scene(ours, [so.Geom("knob", "leg@roll", so.collision.Sphere(0.01))])
+    with pytest.warns(AssetWarning, match=r"a mass of what moves: .*2 times, first leg@yaw"):
+        path = so.save_scene(scene, tmp_path / "knob.xml")
+    again = so.load_scene(path)
+    assert again.model.body_names == ours.body_names
+    assert again.geoms[0].body == "leg@roll"

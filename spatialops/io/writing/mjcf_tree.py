@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -11,8 +10,7 @@ from spatialops._arrays import Array
 from spatialops.algebra.rotation import to_quaternion
 from spatialops.errors import ModelError
 from spatialops.io.description import Notes
-from spatialops.io.safe_xml import MAX_DEPTH
-from spatialops.io.writing.principal_moments import LEAST, principal_moments
+from spatialops.io.writing.principal_moments import principal_moments
 from spatialops.io.writing.urdf_tree import words
 from spatialops.tree.builder import WORLD
 from spatialops.tree.described import Described, described
@@ -23,7 +21,6 @@ _WXYZ = [3, 0, 1, 2]
 _THIN = 1e-9  # rad, m, N m or N: MuJoCo takes a range of no width for none
 _BEYOND = 1e30  # a limit that is none, where only the other is
 _SAME = 1e-12  # of centres of mass
-_LONGEST = MAX_DEPTH - 4  # <mujoco>, <worldbody>, what is in a body, and what is in that
 _COMPILER = {
     "angle": "radian",
     "autolimits": "true",
@@ -40,13 +37,9 @@ def mjcf_tree(model: Model, name: str, notes: Notes) -> Element:
     SubElement(root, "option", gravity=words(np.asarray(model.gravity)))
     world = SubElement(root, "worldbody")
     made: list[Element] = []
-    bodies = described(model)
-    _refuse_deep(bodies)
-    for i, body in enumerate(bodies):
+    for i, body in enumerate(described(model)):
         above = world if body.parent < 0 else made[body.parent]
         made.append(_body(above, model, body, _share(model, i, body, notes)))
-        if body.inertia is None:
-            notes.add(f"MuJoCo wants a mass of what moves: {LEAST:g} kg is given to", body.name)
     kept = {WORLD, *model.body_names}
     for frame_name, frame in model.frames.items():
         if frame_name in kept:
@@ -58,24 +51,13 @@ def mjcf_tree(model: Model, name: str, notes: Notes) -> Element:
     return root
 
 
-def _refuse_deep(bodies: Sequence[Described]) -> None:
-    """Refuse chains that are longer than elements may be nested."""
-    levels: list[int] = []
-    for body in bodies:
-        levels.append(1 + (levels[body.parent] if body.parent >= 0 else 0))
-        if levels[-1] > _LONGEST:
-            raise ModelError(
-                f"body {body.name!r}: stands within {levels[-1] - 1} others; a MJCF file nests "
-                f"them, and MuJoCo reads {_LONGEST} levels; a URDF has no such limit"
-            )
-
-
 def _body(above: Element, model: Model, body: Described, compensation: float) -> Element:
     given = _pose(body.name, body.position, body.rotation)
     if compensation:
         given["gravcomp"] = repr(compensation)
     element = SubElement(above, "body", given)
-    _inertial(element, body)
+    if body.inertia is not None:
+        _inertial(element, body)
     _joint(element, model, body)
     return element
 

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, indent, tostring
 from spatialops._files import checked_path, save_bytes
 from spatialops.errors import ArgumentError, AssetWarning
 from spatialops.io.description import Notes
+from spatialops.io.writing.mjcf_bodies import settle_bodies
 from spatialops.io.writing.mjcf_tree import mjcf_tree
 from spatialops.io.writing.urdf_tree import urdf_tree
 from spatialops.tree.model import Model, not_a_model
@@ -84,6 +85,8 @@ def tree_of(model: Model, path: str | os.PathLike[str], name: str, notes: Notes)
 
 def save_tree(tree: Element, path: str | os.PathLike[str], notes: Notes) -> Path:
     """Write elements to a file, and warn of what they cannot say."""
+    if tree.tag == "mujoco":
+        settle_bodies(tree, notes)
     if notes.texts():
         warnings.warn(AssetWarning(f"{path}: " + "; ".join(notes.texts())), stacklevel=3)
     indent(tree)
