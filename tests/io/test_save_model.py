@@ -278,9 +278,10 @@ def test_joints_of_one_body_are_written_as_those_of_one_body(tmp_path: Path) -> 
 def test_what_stands_on_a_massless_body_keeps_it(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     ours = _loaded(tmp_path, HIP.format(""))
-    scene = so.Scene(ours, [so.Geom("knob", "leg@roll", so.collision.Sphere(0.01))])
+    floor = so.Geom("floor", "world", so.HalfSpace())
+    scene = so.Scene(ours, [floor, so.Geom("knob", "leg@roll", so.collision.Sphere(0.01))])
     with pytest.warns(AssetWarning, match=r"a mass of what moves: .*2 times, first leg@yaw"):
         path = so.save_scene(scene, tmp_path / "knob.xml")
     again = so.load_scene(path)
     assert again.model.body_names == ours.body_names
-    assert again.geoms[0].body == "leg@roll"
+    assert [geom.body for geom in again.geoms] == ["world", "leg@roll"]
