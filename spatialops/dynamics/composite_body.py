@@ -9,7 +9,7 @@ from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, v
 from spatialops._compile.doors import door
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.algebra.simd import WIDTH, at, load3, spread3, store1
+from spatialops.algebra.simd import WIDTH, at, load3, spread3, store1, zeros
 from spatialops.algebra.simd_blocks import (
     between,
     load_block,
@@ -28,38 +28,66 @@ from spatialops.dynamics.composite_lanes import (
 )
 from spatialops.dynamics.kinematics import finite_status
 from spatialops.tree import sources
-from spatialops.tree.branches import LAST, NUMBER
+from spatialops.tree.branches import ALONG, ANGULAR, LAST, NUMBER
 from spatialops.tree.model import Model, not_a_model
 
 _ENTRIES = COMPOSITE_ROWS  # eight rows more of the workspace, of M of eight links, depth first
 
 
 @inlined
-def put_carried(work: Array, i: int, last: int, end: int) -> None:
+def put_carried(constants: Array, work: Array, i: int, last: int, end: int) -> None:
     """Row i of M from link i on, up to register `end`: all that it carries, up to link `last`.
 
-    M(i, k) = S(i)* phi(i, k) F(k) = w.(moment + (p(k) - p(i)) x force) + v.force of S(i) = (w, v).
+    M(i, k) = S(i)* phi(i, k) F(k) = w.(moment + (p(k) - p(i)) x force) + v.force of S(i) = (w, v),
+    where most joints turn or slide, so that v or w is zero.
     """
+    row, behind = _ENTRIES + (i & 7), (last >> 3) + 1
+    turns, slides = constants[at(ANGULAR, i)] != 0.0, constants[at(ALONG, i)] != 0.0
     place = spread3(work, PLACED, i)
     omega = spread3(work, MOVES, i)
     v = spread3(work, MOVES + 3, i)
-    for eight in range(i >> 3, end + 1):
+    for eight in range(i >> 3, behind):
         force = load3(work, CARRIES + 3, eight)
-        swing = cross(minus(load3(work, PLACED, eight), place), force)
-        entries = dot(omega, plus(load3(work, CARRIES, eight), swing)) + dot(v, force)
-        kept = between(entries, i - WIDTH * eight, last - WIDTH * eight)
-        store1(work, _ENTRIES + (i & 7), eight, kept)
+        entries = zeros()
+        if turns:
+            swing = cross(minus(load3(work, PLACED, eight), place), force)
+            entries = dot(omega, plus(load3(work, CARRIES, eight), swing))
+        if slides:
+            entries = entries + dot(v, force)
+        store1(work, row, eight, between(entries, i - WIDTH * eight, last - WIDTH * eight))
+    for eight in range(behind, end + 1):
+        store1(work, row, eight, zeros())
+
+
+@inlined
+def last_carried(tree: IntArray, eight: int) -> int:
+    """The last eight of links of which these eight carry any."""
+    last = eight
+    for i in range(WIDTH * eight, min(WIDTH * eight + WIDTH, tree.shape[0])):
+        last = max(last, tree[i, LAST] >> 3)
+    return last
+
+
+@inlined
+def put_zeros(tree: IntArray, eights: int, mass: Array) -> None:
+    """Zeros everywhere, if there is an eight that does not carry any of the last ones."""
+    n = tree.shape[0]
+    entries = mass.reshape(n * n)
+    for eight in range(eights):
+        if last_carried(tree, eight) == eights - 1:
+            continue
+        for i in range(n * n):
+            entries[i] = 0.0
+        return
 
 
 @inlined
 def put_eight_rows(tree: IntArray, constants: Array, work: Array, eight: int, mass: Array) -> None:
     """M of eight links and all that they carry, block after block into both triangles."""
     n, first = tree.shape[0], WIDTH * eight
-    count, end = min(n - first, WIDTH), eight
+    count, end = min(n - first, WIDTH), last_carried(tree, eight)
     for i in range(first, first + count):
-        end = max(end, tree[i, LAST] >> 3)
-    for i in range(first, first + count):
-        put_carried(work, i, tree[i, LAST], end)
+        put_carried(constants, work, i, tree[i, LAST], end)
     for right in range(eight + 1, end + 1):
         column = WIDTH * right
         block = load_block(work, _ENTRIES, right)
@@ -88,9 +116,7 @@ def composite_body_kernel(
         return layout.NOT_FINITE
     composites(tree, constants, q, work)
     target = ordered if ordered.shape[0] == n else mass
-    entries = target.reshape(n * n)
-    for i in range(n * n):
-        entries[i] = 0.0
+    put_zeros(tree, constants.shape[0], target)
     for eight in range(constants.shape[0]):
         put_eight_rows(tree, constants, work, eight, target)
     for i in range(ordered.shape[0]):
