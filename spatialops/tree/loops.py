@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, instance
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.tree.closed_extents import ClosedExtent, closed_extents
 from spatialops.tree.loop import CLOSURES, Loop
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
@@ -90,6 +92,11 @@ class Loops:
     def names(self) -> tuple[str, ...]:
         """Names of the closures."""
         return tuple(loop.name for loop in self.items)
+
+    @cached_property
+    def extents(self) -> tuple[ClosedExtent, ...]:
+        """Rows and columns of every mechanism that these close."""
+        return closed_extents(self)
 
     @property
     def row_names(self) -> tuple[str, ...]:

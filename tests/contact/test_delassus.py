@@ -10,8 +10,8 @@ from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.rows import PLACE_COLUMNS, SparseRows, multiply_rows, place_rows
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import axis_of, poses_kernel, velocities_kernel
-from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.tree.loops import Loops
+from spatialops.tree.tree_columns import columns_of_trees
 from tests.support.contact_rows import dense_entries
 from tests.support.trees import random_rotation, relative_error
 

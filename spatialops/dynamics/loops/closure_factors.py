@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import TypeAlias
+from itertools import repeat
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from spatialops.dynamics.loops.elimination import (
     TOLERANCE,
     combine_rows,
     coordinates_of,
+    factor_columns,
     factor_rows,
     multipliers_of,
 )
@@ -23,6 +25,7 @@ from spatialops.dynamics.loops.rows import closure_rows
 from spatialops.dynamics.loops.terms import closure_errors, put_terms
 from spatialops.dynamics.response import velocities_from
 from spatialops.errors import ArgumentError
+from spatialops.tree.closed_extents import ClosedExtent
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
@@ -40,10 +43,23 @@ def checked_loops(model: Model, loops: LoopsLike) -> Loops:
     return loops
 
 
+class _Part(NamedTuple):
+    """Factors of a mechanism's rows, where these and its columns stand among all."""
+
+    rows: slice
+    columns: slice
+    Q: Array
+    Z: Array
+    R: Array
+    order: IntArray
+    rank: int
+
+
 class Span:
     """Poses, terms and rows of closures at one configuration, and factors of the rows.
 
-    The factors are L = Z R Q; see `elimination`.
+    The factors are L = Z R Q; see `elimination`. `ranks` are those of the mechanisms of the
+    closures' `extents`, `rank` their sum.
     """
 
     def __init__(self, model: Model, loops: Loops) -> None:
@@ -54,9 +70,9 @@ class Span:
             np.zeros(shape) for shape in ((n, model.nv), (n, model.nv), (n, n), (n, n))
         )
         self.order: IntArray = np.zeros(n, dtype=np.int64)
-        self.rooms = np.zeros((2, n))
         self.part = np.zeros(n)
         self.rank = 0
+        self.ranks: list[int] = []
 
     def place(self, q: Array) -> None:
         """Poses and terms at q."""
@@ -79,22 +95,50 @@ class Span:
         )
         return errors
 
-    def factor(self, tolerance: float = TOLERANCE, most: int | None = None) -> None:
-        """Factors of the rows, of so many at most; those of the tree must be in `work`."""
-        model, at = self.model, self.loops
-        corner = 0, 0
-        closure_rows(model.tree, model.links, self.work, at.term_ints, self.terms, corner, self.L)
-        n = self.loops.n_rows
-        self.rank = factor_rows(
-            self.L,
-            n if most is None else most,
-            tolerance,
-            self.Q,
-            self.Z,
-            self.R,
-            self.order,
-            *self.rooms,
-        )
+    def factor(self, tolerance: float = TOLERANCE, most: Sequence[int] | None = None) -> None:
+        """Factors of the rows, of so many of each mechanism at most.
+
+        The factors of the tree must be in `work`. Mechanisms that no closure joins are factored
+        one by one: the basis of one has no columns of another.
+        """
+        at, n = self.loops, self.loops.n_rows
+        most = [rows[1] - rows[0] for rows, _ in at.extents] if most is None else most
+        parts = [self._factored(*both) for both in zip(at.extents, most, repeat(tolerance))]
+        self.ranks = [part.rank for part in parts]
+        self.rank = sum(self.ranks)
+        self.Q = np.zeros(self.L.shape)
+        self.Z, self.R = (np.zeros((n, n)) for _ in range(2))
+        first, left = 0, self.rank
+        for part in parts:
+            if self.rank < n and part.rank == len(part.order):
+                factor_columns(part.Z, part.R, part.rank)
+            first, left = self._put(part, first, left)
+
+    def _factored(self, extent: ClosedExtent, most: int, tolerance: float) -> _Part:
+        """Rows of one mechanism, and their factors."""
+        rows, columns = slice(*extent.rows), slice(*extent.columns)
+        model, ints = self.model, self.loops.term_ints
+        own = slice(*np.searchsorted(ints[:, layout.TERM_ROW], extent.rows))
+        L = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
+        corner = rows.start, columns.start
+        closure_rows(model.tree, model.links, self.work, ints[own], self.terms[own], corner, L)
+        self.L[rows, columns] = L
+        n, Q = len(L), np.zeros(L.shape)
+        Z, R = np.zeros((2, n, n))
+        order: IntArray = np.zeros(n, dtype=np.int64)
+        rank = factor_rows(L, most, tolerance, Q, Z, R, order, *np.zeros((2, n)))
+        return _Part(rows, columns, Q, Z, R, order, rank)
+
+    def _put(self, part: _Part, first: int, left: int) -> tuple[int, int]:
+        """Rows taken of a mechanism go on from `first`, those left out from `left`; both ends."""
+        taken = slice(first, first + part.rank)
+        out = slice(left, left + len(part.order) - part.rank)
+        self.Q[taken, part.columns] = part.Q[: part.rank]
+        self.Z[part.rows, taken] = part.Z[:, : part.rank]
+        self.R[taken, taken] = part.R[: part.rank, : part.rank]
+        self.order[taken] = part.rows.start + part.order[: part.rank]
+        self.order[out] = part.rows.start + part.order[part.rank :]
+        return taken.stop, out.stop
 
     def multipliers(self, u: Array) -> Array:
         """The smallest multipliers (n_rows,) of the least motion with G dv = u."""
@@ -117,7 +161,8 @@ class Span:
 
     def redundant(self) -> tuple[str, ...]:
         """Names of the rows that others imply, in the order of the closures."""
-        return tuple(self.loops.row_names[i] for i in sorted(self.order[self.rank :]))
+        names = self.loops.row_names
+        return tuple(names[i] for i in sorted(self.order[self.rank :]))
 
 
 def put_driven(loops: Loops, errors: Array, time: float) -> None:

@@ -140,7 +140,7 @@ def take_row(Q: Array, Z: Array, order: IntArray, r: int, length: Array, left: A
             left[i] = math.sqrt(product(Q, i, Q, i)) / length[order[i]]
 
 
-@inlined
+@kernel
 def factor_columns(Z: Array, R: Array, rank: int) -> None:
     """The first `rank` columns of Z into orthonormal ones times R, by Gram-Schmidt done twice."""
     n = Z.shape[0]

@@ -19,13 +19,13 @@ from spatialops.contact.newton.rows import NewtonRoom
 from spatialops.contact.rows import PLACE_COLUMNS
 from spatialops.contact.runs.columns import new_runs
 from spatialops.simulation import _layout as at
-from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.mechanisms import mechanisms_of
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.torsional_rolling import rows_each, turning_of
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.tree_columns import columns_of_trees
 
 Parts: TypeAlias = dict[str, Any]  # fields of `Tables`
 Columns: TypeAlias = tuple[IntArray, IntArray]  # of trees, see `columns_of_trees`
@@ -217,7 +217,7 @@ def _closures(scene: Scene, columns: Columns, m: int) -> Parts:
     """Closures, their rows of L mechanism by mechanism, and the parts of contacts along them."""
     loops = scene.loops
     n_b = loops.n_rows
-    mechanisms, mechanism_of = mechanisms_of(loops, *columns)
+    mechanisms, mechanism_of = mechanisms_of(loops, columns[1])
     rows = mechanisms[:, at.CLOSED_ROWS]
     entries, squares = int(rows @ mechanisms[:, at.CLOSED_COLUMNS]), int(rows @ rows)
     return {

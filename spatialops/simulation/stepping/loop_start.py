@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.initial_closure import FramesLeft, begin_loops
@@ -52,10 +50,9 @@ class LoopStart:
         t.v[:] = start.v
         self.redundant_rows = start.redundant
         t.loops[:] = t.loops_start[:] = start.frames
-        t.control[at.RANK] = len(start.independent)
-        for g, (row, count) in enumerate(t.mechanisms[:, [at.CLOSED_ROW, at.CLOSED_ROWS]]):
-            own = (start.independent >= row) & (start.independent < row + count)
-            t.closure_vectors[[at.RANKS, at.INDEPENDENT], g] = np.count_nonzero(own)
+        t.control[at.RANK] = sum(start.ranks)
+        for ranks in (at.RANKS, at.INDEPENDENT):
+            t.closure_vectors[ranks, : len(start.ranks)] = start.ranks
         t.closure_vectors[at.FORCES] = 0.0
         self.put_rates(t)
 

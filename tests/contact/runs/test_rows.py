@@ -12,8 +12,8 @@ from spatialops.contact.runs.columns import COLUMNS, TOP, new_runs
 from spatialops.contact.runs.rows import change_through_runs, put_run_rows
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import axis_of, poses_kernel
-from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.tree.loops import Loops
+from spatialops.tree.tree_columns import columns_of_trees
 from tests.support.trees import random_inertia, random_joint, random_rotation, relative_error
 
 KINDS = ("revolute", "revolute", "prismatic", "screw", "ball")

@@ -4,9 +4,9 @@ import numpy as np
 
 import spatialops as so
 from spatialops.simulation import _layout as at
-from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.mechanisms import mechanisms_of
 from spatialops.tree.loops import Loops
+from spatialops.tree.tree_columns import columns_of_trees
 
 
 def hinges(names):
@@ -19,7 +19,7 @@ def hinges(names):
 
 def mechanisms(model, *closures):
     loops = Loops(model, [so.Loop(**closure) for closure in closures])
-    return mechanisms_of(loops, *columns_of_trees(model, loops))
+    return mechanisms_of(loops, columns_of_trees(model, loops)[1])
 
 
 def extents(table):

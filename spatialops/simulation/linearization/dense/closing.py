@@ -13,6 +13,7 @@ A driven distance or coupler begins with the length that it has at the start.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,9 +86,9 @@ def begin(
     return closures._replace(lengths=lengths), start.dq, start.dv
 
 
-def independent(loops: Loops, q: Array) -> int:
-    """How many rows are independent at a closed configuration."""
-    return placed(loops, q).rank
+def independent(loops: Loops, q: Array) -> list[int]:
+    """How many rows of each mechanism are independent at a closed configuration."""
+    return placed(loops, q).ranks
 
 
 def placed(loops: Loops, q: Array, tolerance: float = TOLERANCE) -> Span:
@@ -96,9 +97,13 @@ def placed(loops: Loops, q: Array, tolerance: float = TOLERANCE) -> Span:
 
 
 def factored(
-    loops: Loops, q: Array, links: Array, most: int | None, tolerance: float = TOLERANCE
+    loops: Loops,
+    q: Array,
+    links: Array,
+    most: Sequence[int] | None,
+    tolerance: float = TOLERANCE,
 ) -> Span:
-    """The same of so many rows at most, with links that may have armature of their own."""
+    """The same of so many rows of each mechanism at most; links may have armature of their own."""
     span = Span(loops.model, loops)
     span.place(q)
     factor_kernel(loops.model.tree, links, span.work)

@@ -6,6 +6,7 @@ each of them, as many rows as were independent where the piece began.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class Smooth(NamedTuple):
 def smooth_end(t: Tables, start: Start, s: float, given: Pushed, closures: Closures) -> Smooth:
     """After the time s, by the rule's four evaluations."""
     model = closures.loops.model
-    rank = independent(closures.loops, start.q) if len(closures.loops) else 0
+    most = independent(closures.loops, start.q) if len(closures.loops) else []
     q, v = start.q, start.v
     first = at_q, at_v = from_tangent(model, q, given.q), given.v
     ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
@@ -91,7 +92,7 @@ def smooth_end(t: Tables, start: Start, s: float, given: Pushed, closures: Closu
     driven = Given(start.tau, t.ctrl, start.activation, 0.5 * float(t.settings[at.DT]))
     for i, weight in enumerate(_WEIGHTS):
         acts = joint_forces(model, own, driven, q, v)
-        now = evaluated(t, closures.loops, (q, v), acts.forces, rank)
+        now = evaluated(t, closures.loops, (q, v), acts.forces, most)
         rates = rates_of(model, q, v[:, None])[:, 0]
         moved = on_tangent(model, q, at_q)
         pulled = given.forces + acts.by_q @ moved + acts.by_v @ at_v
@@ -150,14 +151,14 @@ class EvaluatedClosed(Evaluated):
 
 
 def evaluated(
-    t: Tables, loops: Loops, state: tuple[Array, Array], forces: Array, rank: int
+    t: Tables, loops: Loops, state: tuple[Array, Array], forces: Array, most: Sequence[int]
 ) -> Evaluated:
-    """Accelerations at a state, with so many rows of closures at most."""
+    """Accelerations at a state, with so many rows of each closed mechanism at most."""
     model, q, v = loops.model, *state
     a = forward_dynamics(model, q, v, forces)
     if not len(loops):
         return Evaluated(model, q, v, a, forces)
-    span = factored(loops, q, model.links, rank)
+    span = factored(loops, q, model.links, most)
     dv, multipliers = span.answer(-left_open(t, span, q, v, a))
     if dependent(span):
         multipliers = on_pivots(span, multipliers)

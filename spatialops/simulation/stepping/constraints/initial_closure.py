@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.dynamics.loops.assembly import newton
@@ -25,12 +25,15 @@ _CLOSED = 1e-12  # what is left alone
 
 
 class Start(NamedTuple):
-    """A closed state, frames of closures, independent rows, and names of the others."""
+    """A closed state, frames of closures, how many rows of each mechanism are independent.
+
+    And names of the others.
+    """
 
     q: Array
     v: Array
     frames: Array
-    independent: IntArray
+    ranks: list[int]
     redundant: tuple[str, ...]
 
 
@@ -80,7 +83,7 @@ def begin_loops(
             f"state: v misses the rate of {name} by {np.abs(misses).max():.2e} m/s or rad/s; "
             "close_loops(model, loops, q, v, t=time) finds velocities that fit"
         )
-    return Start(q, v, placed.floats, span.order[: span.rank], span.redundant())
+    return Start(q, v, placed.floats, span.ranks, span.redundant())
 
 
 def _fitting(span: Span, q: Array, v: Array, wanted: Array) -> tuple[Array, Array]:

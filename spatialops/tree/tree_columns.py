@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import IntArray
-from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
+
+if TYPE_CHECKING:
+    from spatialops.tree.loops import Loops
 
 
 def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:

@@ -3,8 +3,8 @@
 import numpy as np
 
 import spatialops as so
-from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.tree.loops import Loops
+from spatialops.tree.tree_columns import columns_of_trees
 
 
 def forest(parents):
