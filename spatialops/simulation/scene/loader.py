@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -299,10 +299,11 @@ def _ignored(
     bodies = {geom.name: model.frame(geom.body).body for geom in geoms}
     if not self_collision:
         return [(a, b) for a, b in combinations(bodies, 2) if bodies[a] != bodies[b]]
-    apart = {frozenset(model.frame(name).body for name in pair) for pair in description.ignore}
-    return [
-        (a, b) for a, b in combinations(bodies, 2) if frozenset((bodies[a], bodies[b])) in apart
-    ]
+    worn: dict[str, list[str]] = {}
+    for geom in geoms:
+        worn.setdefault(geom.body, []).append(geom.name)
+    apart = {frozenset(pair): pair for pair in description.ignore}.values()
+    return [both for a, b in apart if a != b for both in product(worn.get(a, ()), worn.get(b, ()))]
 
 
 def _included(

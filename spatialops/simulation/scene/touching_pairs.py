@@ -33,8 +33,8 @@ def touching_pairs(
     never = _later_of(geoms, ignore)
     always = _later_of(geoms, include)
     masks, allowed = _masks(geoms)
-    beside = _beside(_neighbours(model) | _tied_bodies(model, loops))
     of = np.asarray(bodies, dtype=np.int64)
+    beside = _beside(_neighbours(model, of) | _tied_bodies(model, loops))
     found = [np.zeros((0, 2), dtype=np.int64)]
     count = 0
     for a in range(len(geoms)):
@@ -94,9 +94,17 @@ def _beside(neighbours: set[frozenset[int]]) -> dict[int, list[int]]:
     return found
 
 
-def _neighbours(model: Model) -> set[frozenset[int]]:
-    """Pairs of bodies that a joint joins."""
-    return {frozenset((body, int(parent))) for body, parent in enumerate(model.body_parents)}
+def _neighbours(model: Model, of: IntArray) -> set[frozenset[int]]:
+    """Pairs of bodies that joints join, of which one carries the other.
+
+    What stands between several joints, weighs nothing and has no geoms is none of them.
+    """
+    bare = model.links[model.body_links, layout.MASS] == 0.0
+    bare[of[of >= 0]] = False
+    above: list[int] = []
+    for parent in model.body_parents.tolist():
+        above.append(above[parent] if parent >= 0 and bare[parent] else parent)
+    return {frozenset(pair) for pair in enumerate(above)}
 
 
 def _tied_bodies(model: Model, loops: Loops) -> set[frozenset[int]]:
