@@ -12,12 +12,11 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import Geom, HalfSpace
-from spatialops.dynamics.loops.assembly import close_loops
-from spatialops.dynamics.loops.constrained_dynamics import loop_errors
-from spatialops.errors import ArgumentError, AssetWarning, ModelError
+from spatialops.errors import ArgumentError, AssetWarning
 from spatialops.forces.actuators import holding
 from spatialops.io import Description, build, read
 from spatialops.io.description import Keyframe
+from spatialops.simulation.scene.file_start import start_of
 from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene.inertia_from_geometry import with_inertias
 from spatialops.simulation.scene.load_notes import doubts
@@ -28,8 +27,6 @@ from spatialops.tree.builder import WORLD
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
-
-_CLOSED = 1e-9  # errors of closures below this are the file's rounding
 
 
 class LoadedScene(Scene):
@@ -259,7 +256,7 @@ def scene_of(
     notes = [*model.warnings, *maker.notes.texts(), *doubts(model, geoms, floor is not False)]
     ignore = _ignored(description, model, geoms, self_collision)
     loops = Loops(model, description.loops)
-    state = State(_start(description, model, loops, notes), np.zeros(model.nv))
+    state = State(start_of(description, model, loops, notes), np.zeros(model.nv))
     include, laws = _included(description, geoms) if self_collision else ([], [])
     if self_collision:  # pairs that the file names are not left out because it parts their bodies
         named = {frozenset(pair) for pair in include}
@@ -324,34 +321,3 @@ def _included(
         if pair.friction is not None
     ]
     return [(pair.first, pair.second) for pair in found], laws
-
-
-def _start(description: Description, model: Model, loops: Loops, notes: list[str]) -> Array:
-    """The file's initial configuration, within limits, with closures closed."""
-    q = model.neutral()
-    for joint, values in description.start.items():
-        q[model.q_slice(joint)] = values
-    for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
-        if kind not in ("ball", "free"):
-            at, at_v = model.q_slice(joint), model.v_slice(joint)
-            q[at] = np.clip(q[at], model.lower[at_v], model.upper[at_v])
-    _follow(model, loops, q)
-    if len(loops) and np.abs(loop_errors(model, loops, q)).max() > _CLOSED:
-        try:
-            q = close_loops(model, loops, q)
-        except ModelError as error:
-            notes.append(f"closures stay open in the initial configuration: {error}")
-    return q
-
-
-def _follow(model: Model, loops: Loops, q: Array) -> None:
-    """The first joint of every coupler follows the others; chains take as many passes as needed."""
-    couplers = [loop for loop in loops.items if loop.kind == "coupler"]
-    for _ in couplers:
-        before = q.copy()
-        for loop in couplers:
-            (first, factor), *others = loop.factors.items()
-            rest = sum(ratio * float(q[model.q_slice(joint)][0]) for joint, ratio in others)
-            q[model.q_slice(first)] = (loop.offset - rest) / factor
-        if np.array_equal(before, q):
-            return
