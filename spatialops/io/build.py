@@ -11,7 +11,7 @@ import numpy as np
 
 from spatialops._arrays import Array, Vec3
 from spatialops.dynamics.composite_body import mass_matrix
-from spatialops.errors import ArgumentError, AssetWarning
+from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.io.description import BodySpec, Description
 from spatialops.io.read import read
 from spatialops.tree.builder import WORLD, TreeBuilder
@@ -122,6 +122,7 @@ def build(description: Description, *, floating_base: bool = False) -> Model:
     bodies, notes = list(description.bodies), list(description.warnings)
     if floating_base:
         bodies = _freed(description)
+    _refuse_still(description, bodies)
     bodies = _movable(bodies, notes)
     model = _assembled(bodies, description.gravity)
     if model.nv <= _CHECKED_DOFS and (idle := _idle_joints(model)):
@@ -133,6 +134,17 @@ def build(description: Description, *, floating_base: bool = False) -> Model:
         model = _assembled(bodies, description.gravity)
     object.__setattr__(model, "warnings", tuple(notes))
     return model
+
+
+def _refuse_still(description: Description, bodies: list[BodySpec]) -> None:
+    if any(body.joint.kind != "fixed" for body in bodies):
+        return
+    free = "; floating_base=True lets it move freely" if len(_roots(description)) == 1 else ""
+    raise ModelError(f"{description.path}: no moving body: all are fixed to the world{free}")
+
+
+def _roots(description: Description) -> list[BodySpec]:
+    return [body for body in description.bodies if body.parent == WORLD]
 
 
 def _assembled(bodies: list[BodySpec], gravity: Vec3) -> Model:
@@ -151,7 +163,7 @@ def _assembled(bodies: list[BodySpec], gravity: Vec3) -> Model:
 
 
 def _freed(description: Description) -> list[BodySpec]:
-    roots = [body for body in description.bodies if body.parent == WORLD]
+    roots = _roots(description)
     if len(roots) != 1 or roots[0].joint.kind != "fixed":
         raise ArgumentError(
             f"floating_base: {description.path} has {len(roots)} bodies on the world or says "
