@@ -185,11 +185,14 @@ def push_apart(t: Tables, lowest: float) -> bool:
 def solve_gaps(t: Tables, m: int, lowest: float) -> bool:
     """Pushes along the normals that close no gap and open negative ones, into `impulses`.
 
-    False where nothing is to be pushed, and where pushes would not open gaps, or move far.
+    False where nothing is to be pushed, and where pushes would not open gaps, or move far. Moments
+    of the step's own problem are none of this one.
     """
-    rows = rows_of(t, m)
+    moments = t.control[at.MOMENTS]
+    t.control[at.MOMENTS] = 0
     aim = Aim(False, _EXACT_ENOUGH, BEFORE_INSIDE, False, False, False)
-    _, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers_of(t))
+    _, residual = solve_islands(rows_of(t, m), aim, t.impulses[: 3 * m], buffers_of(t))
+    t.control[at.MOMENTS] = moments
     return residual <= _USEFUL and pushes_any(t, m) and moved(t, m) <= far(t, lowest)
 
 

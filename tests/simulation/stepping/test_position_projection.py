@@ -149,3 +149,20 @@ def test_a_start_inside_another_is_pushed_apart():
     final = so.separate(scene)
     assert final.q[2] == pytest.approx(0.05, abs=1e-6)
     assert final.q[9] == pytest.approx(0.15, abs=1e-6)
+
+
+def test_stops_are_left_beside_what_rolls():
+    """Moments of the step's own problem are none of that of gaps, whose last rows they were."""
+    builder, inertia = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("ball", joint=so.Joint("free"), inertia=inertia)
+    hinge = so.Joint("revolute", axis="z", lower=-1.0, upper=0.2)
+    builder.add_body("flap", parent="ball", joint=hinge, inertia=inertia)
+    floor = so.Geom("floor", "world", so.HalfSpace(), torsion=0.002, rolling=0.001)
+    ball = so.Geom("ball", "ball", so.Sphere(0.1), torsion=0.002, rolling=0.001)
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 0.1
+    q[7] = 0.2 + 5e-4
+    simulator = so.Simulator(so.Scene(model, [floor, ball]), dt=2e-3)
+    state, _ = simulator.step(so.State(q, np.zeros(7)))
+    assert state.q[7] == pytest.approx(0.2, abs=1e-9)
