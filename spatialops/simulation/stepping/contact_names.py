@@ -41,9 +41,12 @@ def names_since(t: Tables, scene: Scene) -> Names:
     acting = pairs_text(scene.pair_names(pair) for pair in then.tolist())
     overlaps, t.monitor[at.DEEPEST_GAP] = t.monitor[at.DEEPEST_GAP] < 0.0, 0.0
     deepest = int(t.monitor[at.DEEPEST_PAIR])
-    if not overlaps or deepest >= len(t.pairs):
+    if not overlaps:
         return Names(acting, "")
-    return Names(acting, pairs_text([scene.pair_names(deepest)]))
+    if deepest < len(t.pairs):
+        return Names(acting, pairs_text([scene.pair_names(deepest)]))
+    joints = JointRows(t.joint_ints, t.joint_floats)
+    return Names(acting, pairs_text([joint_row_names(scene.model, joints, deepest - len(t.pairs))]))
 
 
 def _known(t: Tables) -> tuple[IntArray, Array]:

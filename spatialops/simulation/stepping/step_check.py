@@ -126,7 +126,8 @@ def _faults(found: Findings, limits: Limits, names: Names) -> list[str]:
             f"(limit {_GAIN:g})"
         )
     if not found.depth <= limits.depth:
-        texts.append(f"penetration {found.depth:.2e} m{deepest} (limit {limits.depth:g} m)")
+        limit = f"limit {limits.depth:g} m, or rad of a stop"
+        texts.append(f"penetration {found.depth:.2e} m{deepest} ({limit})")
     if not found.opening <= limits.opening:
         texts.append(f"a loop opened by {found.opening:.2e} m or rad (limit {limits.opening:g})")
     certificate = found.certificate

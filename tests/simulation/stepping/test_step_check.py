@@ -31,6 +31,18 @@ def box_scene(speed=1.0):
     return so.Scene(model, geoms, state=so.State(q, v))
 
 
+def test_a_stop_that_is_passed_is_named():
+    builder = so.TreeBuilder()
+    hinge = so.Joint("revolute", name="knee", lower=-1.0, upper=0.2)
+    builder.add_body("leg", joint=hinge, inertia=so.Inertia.sphere(0.1, mass=1.0))
+    scene = so.Scene(builder.build(), state=so.State([0.21], [0.0]))
+    stepping = so.Simulator(scene).stepping
+    t = stepping.tables()
+    load_state(t, scene.state, np.zeros(1), 1)
+    t, _ = stepping.prepare(t)
+    assert names_since(t, scene).deepest == "knee on upper limit"
+
+
 def test_the_deepest_pair_is_named_once():
     builder, geoms = so.TreeBuilder(), [so.Geom("floor", "world", HalfSpace())]
     places = {"stands": (0.0, 0.0, 0.1), "left": (1.0, 0.0, 1.0), "right": (1.19, 0.0, 1.0)}
