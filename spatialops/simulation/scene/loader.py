@@ -18,6 +18,7 @@ from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.forces.actuators import holding
 from spatialops.io import Description, build, read
 from spatialops.io.description import Keyframe
+from spatialops.io.file_errors import naming_file
 from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene.inertia_from_geometry import with_inertias
 from spatialops.simulation.scene.load_notes import doubts
@@ -238,6 +239,7 @@ def load_scene(
     return scene
 
 
+@naming_file
 def scene_of(
     description: Description,
     *,
