@@ -41,8 +41,7 @@ def refuse_controls(stepping: Stepping) -> None:
                 f"linearize_controls: actuator {one.name!r}: gains that change with length or rate "
                 "are not known yet"
             )
-        by_stages = one.dynamics != "none" or not _is_alike(one)
-        if stepping.scheme == at.RK4 and by_stages:  # which pull with arms and signals of their own
+        if stepping.scheme == at.RK4 and not _is_alike(one):
             raise ArgumentError(
                 f"linearize_controls: actuator {one.name!r}: under 'rk4' activations, ranges of "
                 "force and paths are not known yet"
@@ -50,8 +49,9 @@ def refuse_controls(stepping: Stepping) -> None:
 
 
 def _is_alike(one: Actuator) -> bool:
-    """Whether it pulls in all parts of a step by the same arms, and is not cut."""
-    return one.path is None and not np.isfinite(one.force_range).any()
+    """Whether its signal and its arms are those of all parts of a step, and it is not cut."""
+    steady = one.path is None and one.dynamics == "none"
+    return steady and not np.isfinite(one.force_range).any()
 
 
 def with_controls(scene: Scene, t: Tables, state: State, found: Linearization) -> Linearization:
@@ -95,11 +95,12 @@ def _forces(scene: Scene, t: Tables) -> Array:
     for e, one in enumerate(scene.actuators):
         if not (whole or _is_alike(one)):
             raise ContactError(
-                f"linearize_controls: actuator {one.name!r}: ranges of force and paths of "
-                "actuators in a step that an impact cuts are not known yet"
+                f"linearize_controls: actuator {one.name!r}: activations, ranges of force and "
+                "paths in a step that is cut, by an impact or by what does not settle, are not "
+                "known yet"
             )
-        low, high = one.force_range
-        if stages or low < t.pulls[e, at.PULLED] < high:
+        # What yields within the step may begin beyond its range: cut is what is at an end.
+        if stages or t.pulls[e, at.PULLED] not in one.force_range:
             by[:, e] = one.gain[0] * arms_of(model, one, t.vectors[at.Q_E, : model.nq])
     return by
 

@@ -102,6 +102,16 @@ def test_what_is_cut_to_a_range_has_no_effect():
     assert found.B[3, 3] == 0.0
 
 
+def test_a_force_that_yields_may_begin_beyond_its_range():
+    """A stiff servo: with what it yields it pulls with less than it begins with."""
+    servo = so.Actuator.position("servo", "a", kp=2e4, kv=200.0, force_range=(-200.0, 200.0))
+    simulator = so.Simulator(so.Scene(arm(), [], actuators=[servo]), dt=5e-3, time=EXACT)
+    state = so.State(np.array([0.3, 0.5, -0.8]), np.zeros(3))
+    found = check(simulator, state, [0.315], steps=(1e-5, 1e-3, 1e-3, 1e-5))
+    assert abs(2e4 * (0.315 - 0.3)) > 200.0
+    assert found.B[3, 0] != 0.0
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize(("speed", "does"), [(1e-5, "sticking"), (0.02, "sliding")])
 def test_feet_under_servos(speed, does):
@@ -148,7 +158,7 @@ def test_impacts_within_the_step():
     state = so.State(np.array([0.102]), np.array([-1.0]))
     check(dropped(gain=(2.0, 0, 0)), state, [0.7], steps=(1e-5, 1e-3, 1e-3, 1e-2))
     limited = dropped(gain=(2.0, 0, 0), force_range=(-3.0, 3.0))
-    with pytest.raises(ContactError, match="'motor': ranges of force"):
+    with pytest.raises(ContactError, match="'motor': activations, ranges of force"):
         limited.linearize_controls(state, [0.7])
 
 
