@@ -96,9 +96,11 @@ def _read(path: str, content: str) -> list[Piece]:
     except Exception as error:  # trimesh raises whatever its readers do
         raise AssetError(f"{path}: not a readable mesh: {type(error).__name__}: {error}") from error
     if not any(len(piece.faces) for piece in found):
-        raise AssetError(f"{path}: holds no triangles")
+        raise AssetError(f"{path}: holds no triangles, or ends before them")
     if any(piece.vertices.ndim != 2 or piece.vertices.shape[1] != 3 for piece in found):
         raise AssetError(f"{path}: holds points that are not three numbers")  # a broken .obj's
+    if not all(np.isfinite(piece.vertices).all() for piece in found):
+        raise AssetError(f"{path}: holds points that are not finite")
     return found
 
 

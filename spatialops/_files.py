@@ -86,6 +86,17 @@ def save_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     return checked_path(path)
 
 
+def save_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text, in UTF-8 wherever it is written, as `save_arrays` does.
+
+    Raises
+    ------
+    AssetError
+        Likewise.
+    """
+    return save_bytes(path, text.encode())
+
+
 def checked_path(path: str | os.PathLike[str]) -> Path:
     """What names a file, as a path; bytes are the name as the system has it.
 

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from spatialops import _marks, cli, precompile
 from spatialops._compile.beside import BESIDE, LOOP_AND_PICTURES
-from spatialops.cli import runs
+from spatialops.cli import accuracy, aghili, runs
 from spatialops.errors import ContactError
 from spatialops.simulation.records.loading import load_record
 from spatialops.simulation.records.record import Record
@@ -220,6 +220,21 @@ def test_out_that_is_a_file_is_refused(run: Run, tmp_path: Path) -> None:
     assert "is a file" in result.stderr
     assert run(*SHORT, "--out", str(taken / "below")).exit_code == 1
     assert taken.read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["accuracy", "reproduce aghili"])
+def test_nothing_is_measured_for_a_folder_that_cannot_be(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    measured: list[str] = []
+    monkeypatch.setattr(accuracy, "GROUPS", {"group": lambda quick: measured.append("a") or ()})
+    plan = {"one": (lambda: measured.append("b") or {"series": []}, bool)}
+    monkeypatch.setattr(aghili, "_plan", lambda quick: plan)
+    result = run(*command.split(), "--out", str(tmp_path / "file" / "out"))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error:")
+    assert not measured
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a record", b"PK\x03\x04 broken"])

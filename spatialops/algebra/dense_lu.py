@@ -9,7 +9,8 @@ Right-hand sides are solved for in blocks of 64 columns, which stay in registers
 sums at once, where each must wait for itself. What is left over goes number by number, so that
 blocks should be filled with zeros. Rows of factors are worked on by
 eights; in matrices with seven columns more than are meant all of them are. Products pass over zeros
-of their first matrix: lines of contacts know of one leg, and of the base.
+of their first matrix: lines of contacts know of one leg, and of the base. So do solutions: contacts
+of bodies that nothing joins have factors of their own.
 """
 
 from __future__ import annotations
@@ -185,12 +186,14 @@ def substitute_block(A: Array, rank: int, X: Array, c: int) -> None:
     for i in range(1, rank):
         a = load_block(X, i, c)
         for k in range(i):
-            a = less_row(a, A[i, k], X, k, c)
+            if A[i, k] != 0.0:
+                a = less_row(a, A[i, k], X, k, c)
         store_block(X, i, c, a)
     for i in range(rank - 1, -1, -1):
         a = load_block(X, i, c)
         for k in range(i + 1, rank):
-            a = less_row(a, A[i, k], X, k, c)
+            if A[i, k] != 0.0:
+                a = less_row(a, A[i, k], X, k, c)
         d = A[i, i]
         store_block(X, i, c, (d * a[0], d * a[1], d * a[2], d * a[3]))
 
@@ -201,13 +204,15 @@ def substitute_two(A: Array, rank: int, X: Array, c: int) -> None:
     for i in range(1, rank):
         a, b = load_block(X, i, c), load_block(X, i, c + BLOCK)
         for k in range(i):
-            a, b = less_row(a, A[i, k], X, k, c), less_row(b, A[i, k], X, k, c + BLOCK)
+            if A[i, k] != 0.0:
+                a, b = less_row(a, A[i, k], X, k, c), less_row(b, A[i, k], X, k, c + BLOCK)
         store_block(X, i, c, a)
         store_block(X, i, c + BLOCK, b)
     for i in range(rank - 1, -1, -1):
         a, b = load_block(X, i, c), load_block(X, i, c + BLOCK)
         for k in range(i + 1, rank):
-            a, b = less_row(a, A[i, k], X, k, c), less_row(b, A[i, k], X, k, c + BLOCK)
+            if A[i, k] != 0.0:
+                a, b = less_row(a, A[i, k], X, k, c), less_row(b, A[i, k], X, k, c + BLOCK)
         d = A[i, i]
         store_block(X, i, c, (d * a[0], d * a[1], d * a[2], d * a[3]))
         store_block(X, i, c + BLOCK, (d * b[0], d * b[1], d * b[2], d * b[3]))

@@ -471,7 +471,7 @@ def _checked_tensor(tensor: Array, mass: float) -> Array:
     noise = _NOISE * mass
     if np.abs(tensor - tensor.T).max() > _ASYMMETRY * scale + noise:
         raise ModelError("inertia: tensor must be symmetric")
-    tensor = 0.5 * (tensor + tensor.T)
+    tensor = 0.5 * tensor + 0.5 * tensor.T  # whose sum may be too large for a number
     a, b, c = np.linalg.eigvalsh(tensor)
     slack = _ROUNDED * scale + noise
     if a < -slack:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from spatialops._files import save_text
 from spatialops.bench import (
     calls,
     collision,
@@ -158,21 +159,13 @@ def as_csv_rows(data: Sequence[Mapping[str, object]]) -> str:
     return text.getvalue()
 
 
-def save(path: Path, text: str) -> None:
-    """Write a whole file or none of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text)
-    part.replace(path)
-
-
 def _write_contacts(
     rows: Sequence[ContactRow], about: dict[str, object], out: Path | None, page: Path | None
 ) -> None:
     """Table and plots of contacts, in a folder and in a page."""
     if out is not None:
         contact_page.draw(rows, out)
-        save(out / "contacts.md", contact_page.table(rows))
+        save_text(out / "contacts.md", contact_page.table(rows))
     if page is not None:
         try:
             contact_page.write_page(page, rows, about)
@@ -282,10 +275,10 @@ def bench(
     }
     text = json.dumps(data, indent=1)
     if csv_file is not None:
-        save(csv_file, as_csv(measured))
+        save_text(csv_file, as_csv(measured))
     if out is not None:
-        save(out / "bench.json", text + "\n")
-        save(out / "bench.csv", as_csv(measured))
+        save_text(out / "bench.json", text + "\n")
+        save_text(out / "bench.csv", as_csv(measured))
     contacts = [row for row in measured if isinstance(row, ContactRow)]
     if contacts:
         _write_contacts(contacts, about, out, page)

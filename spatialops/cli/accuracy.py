@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from spatialops._files import save_text
 from spatialops.cli.options import json_option, out_option
 from spatialops.cli.output import finished_files
 from spatialops.experiments.accuracy import disc_in_air, impacts, rolling, spinning
@@ -38,15 +39,15 @@ def accuracy(
     rolling, and elastic impacts. With --out, writes accuracy.json.
     """
     figures: list[Figure] = []
-    for group in only or GROUPS:
-        for figure in GROUPS[group](quick):
-            figures.append(figure)
-            if not as_json:
-                click.echo(line(figure))
-    data = [figure.to_data() for figure in figures]
     with finished_files(out) as scratch:
+        for group in only or GROUPS:
+            for figure in GROUPS[group](quick):
+                figures.append(figure)
+                if not as_json:
+                    click.echo(line(figure))
+        data = [figure.to_data() for figure in figures]
         if scratch is not None:
-            (scratch / "accuracy.json").write_text(json.dumps(data, indent=1) + "\n")
+            save_text(scratch / "accuracy.json", json.dumps(data, indent=1) + "\n")
     missed = sum(not figure.passed for figure in figures)
     if as_json:
         click.echo(json.dumps(data, indent=1))

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import click
 
+from spatialops._files import save_text
 from spatialops.cli.options import json_option, out_option
 from spatialops.cli.output import finished_files
 from spatialops.simulation.plain_data import PlainData
@@ -124,17 +125,17 @@ def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) 
             )
     results: PlainData = {}
     courses: PlainData = {}
-    for name, (run, check) in plan.items():
-        if only and name not in only:
-            continue
-        found = run()
-        courses[name] = found.pop("series")
-        results[name] = {"met": bool(check(found)), **found}
-        if not as_json:
-            _show(name, results[name])
     with finished_files(out) as folder:
+        for name, (run, check) in plan.items():
+            if only and name not in only:
+                continue
+            found = run()
+            courses[name] = found.pop("series")
+            results[name] = {"met": bool(check(found)), **found}
+            if not as_json:
+                _show(name, results[name])
         if folder is not None:
-            (folder / "aghili.json").write_text(json.dumps(results, indent=1) + "\n")
+            save_text(folder / "aghili.json", json.dumps(results, indent=1) + "\n")
             for name, series in courses.items():
                 draw(name, series, folder / f"{name}.png")
     if as_json:

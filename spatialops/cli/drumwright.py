@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spatialops._files import save_text
 from spatialops.cli.options import json_option, no_progress, out_option
 from spatialops.cli.output import finished_files, print_json
 from spatialops.simulation.plain_data import PlainData
@@ -57,7 +58,7 @@ def drumwright(
         data: PlainData = {"walks": rows, "apart": apart(walked), "ratios": ratios(walked)}
         data["passed"] = bool(solved and data["apart"] <= ALIKE)
         if folder is not None:
-            (folder / "drumwright.json").write_text(json.dumps(data, indent=2))
+            save_text(folder / "drumwright.json", json.dumps(data, indent=2))
     if as_json:
         print_json(data)
     else:

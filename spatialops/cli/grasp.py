@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spatialops._files import save_text
 from spatialops.cli.options import json_option, no_progress, out_option
 from spatialops.cli.output import finished_files, print_json
 from spatialops.simulation.plain_data import PlainData
@@ -99,9 +100,8 @@ def grasp(
                 not no_progress,
             )
         if scratch:
-            (scratch / ("scaling.json" if scaling else "grasp.json")).write_text(
-                json.dumps(data, indent=1)
-            )
+            name = "scaling.json" if scaling else "grasp.json"
+            save_text(scratch / name, json.dumps(data, indent=1))
     if as_json:
         print_json(data)
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 import click
 
+from spatialops._files import save_text
 from spatialops.cli.options import json_option, no_progress, out_option
 from spatialops.cli.output import figures_if_installed, finished_files
 from spatialops.cli.runs import print_rows, warm_up
@@ -180,7 +181,7 @@ def _once(
         if scratch is not None:
             run.record.save(scratch / "record.npz")
             run.record.replay(scratch / "replay.html", title=run.task.name)
-            (scratch / "summary.json").write_text(json.dumps(data, indent=1) + "\n")
+            save_text(scratch / "summary.json", json.dumps(data, indent=1) + "\n")
             names += ["record.npz", "replay.html", "summary.json"]
             with figures_if_installed():
                 names += draw_task(run, scratch, data["sizes"])
@@ -220,7 +221,7 @@ def _vary(
                 said = "; ".join(outcome["faults"]) or "succeeded"
                 tqdm.write(f"seed {outcome['seed']:>3}: {outcome['time']:5.1f} s  {said}")
         if scratch is not None:
-            (scratch / "variations.json").write_text(json.dumps(outcomes, indent=1) + "\n")
+            save_text(scratch / "variations.json", json.dumps(outcomes, indent=1) + "\n")
     good = sum(outcome["succeeded"] for outcome in outcomes)
     if as_json:
         click.echo(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spatialops._files import save_text
 from spatialops.cli.options import json_option
 from spatialops.cli.output import finished_files, print_json
 from spatialops.simulation.plain_data import PlainData
@@ -157,7 +158,7 @@ def zapolsky(
             say("\n".join(flops.lines(told, counted)))
         summary.update(_of_their_own(figures, names, fingers, duration, folder, say))
         if folder is not None:
-            (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))
+            save_text(folder / "zapolsky.json", json.dumps(summary, indent=2))
     if as_json:
         print_json(summary)
     if fell:

@@ -11,7 +11,7 @@ from typing import TypedDict
 import click
 from threadpoolctl import threadpool_limits
 
-from spatialops.bench.command import save
+from spatialops._files import save_text
 from spatialops.bench.measure import BenchError, Effort, pinned
 from spatialops.compare import tables
 from spatialops.compare.inverse_products import LINKS as CHAINS
@@ -149,7 +149,7 @@ def command(
     failed = [row for row in rows if not row.solved and row.size]
     data |= {"rows": tables.as_data(rows), "unsolved": len(failed)}
     if csv_file is not None:
-        save(csv_file, tables.as_csv(rows))
+        save_text(csv_file, tables.as_csv(rows))
     if out is not None:
         _write(out, rows, say.text, data)
         if not scene:
@@ -276,9 +276,9 @@ def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
 def _write(out: Path, rows: list[Row], text: str, data: PlainData) -> None:
     from spatialops.view.compare import times_over_links
 
-    save(out / "compare.json", json.dumps(data, indent=1) + "\n")
-    save(out / "compare.csv", tables.as_csv(rows))
-    save(out / "compare.txt", text)
+    save_text(out / "compare.json", json.dumps(data, indent=1) + "\n")
+    save_text(out / "compare.csv", tables.as_csv(rows))
+    save_text(out / "compare.txt", text)
     if len({row.links for row in rows if row.case.startswith("pendulum")}) > 1:
         swinging = [row for row in rows if row.case.startswith("pendulum") and row.solved]
         curves: dict[str, tuple[list[int], list[float]]] = {}

@@ -13,6 +13,7 @@ from spatialops._arrays import Array, Vec3
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.io.description import BodySpec, Description
+from spatialops.io.file_errors import naming_file
 from spatialops.io.read import read
 from spatialops.tree.builder import WORLD, TreeBuilder
 from spatialops.tree.joint import Joint
@@ -99,6 +100,7 @@ def tell(model: Model, description: Description) -> Model:
     return model
 
 
+@naming_file
 def build(description: Description, *, floating_base: bool = False) -> Model:
     """The model of a description.
 

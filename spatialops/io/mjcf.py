@@ -17,7 +17,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion
-from spatialops.errors import AssetError, MissingLibraryError, ModelError
+from spatialops.errors import ArgumentError, AssetError, MissingLibraryError, ModelError
 from spatialops.io.description import BodySpec, Description, Keyframe, check_length
 from spatialops.io.mjcf_parts.actuators import actuators, control, tendons
 from spatialops.io.mjcf_parts.compiled import Compiled, MuJoCoObject, disabled, named
@@ -33,6 +33,7 @@ from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint, JointKind
 
 _XYZW = [1, 2, 3, 0]
+_UNIT = 1e-6  # of a quaternion's length
 _ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _KINDS: tuple[JointKind, ...] = ("free", "ball", "prismatic", "revolute")
@@ -44,7 +45,8 @@ def read_mjcf(path: Path, resolver: Resolver) -> Description:
     Raises
     ------
     AssetError
-        If MuJoCo cannot compile it, or it refers to files outside of its package.
+        If MuJoCo cannot compile it, it says what cannot be, or refers to files outside of its
+        package.
     MissingLibraryError
         Without the library `mujoco`.
     """
@@ -54,7 +56,10 @@ def read_mjcf(path: Path, resolver: Resolver) -> Description:
     documents = check_files(root, path, resolver)
     compiled = _compiled(path)
     list_unread_mjcf(documents, compiled.left_out)
-    return describe(compiled, path)
+    try:
+        return describe(compiled, path)
+    except (ArgumentError, ModelError) as error:
+        raise AssetError(f"{path}: {error}") from error
 
 
 def describe(c: Compiled, path: Path | None) -> Description:
@@ -62,10 +67,9 @@ def describe(c: Compiled, path: Path | None) -> Description:
     m = c.m
     for name in ("body_pos", "geom_pos", "geom_size"):
         check_length(getattr(m, name), f"{path}: {name}")
-    try:
-        bodies = [spec for i in range(1, m.nbody) for spec in _bodies(c, i)]
-    except ModelError as error:
-        raise AssetError(f"{path}: {error}") from error
+    for name in ("body_quat", "geom_quat", "site_quat"):
+        _check_turns(getattr(m, name), f"{path}: {name}")
+    bodies = [spec for i in range(1, m.nbody) for spec in _bodies(c, i)]
     list_features(c)
     weightless = disabled(c, "GRAVITY")
     touching = not (disabled(c, "CONTACT") or disabled(c, "CONSTRAINT"))
@@ -88,6 +92,13 @@ def describe(c: Compiled, path: Path | None) -> Description:
         warnings=c.warnings.texts(),
         left_out=c.left_out.texts(),
     )
+
+
+def _check_turns(quaternions: Array, where: str) -> None:
+    """Refuse quaternions too long for MuJoCo to make them units: it leaves zeros of them."""
+    wrong = ~(np.abs(np.linalg.norm(quaternions, axis=-1) - 1.0) < _UNIT)
+    if wrong.any():
+        raise AssetError(f"{where}: no rotation has the quaternion of row {np.argmax(wrong)}")
 
 
 def _compiled(path: Path) -> Compiled:

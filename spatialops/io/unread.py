@@ -56,6 +56,14 @@ SDF = {
     "mimic": {"multiplier", "offset", "reference"},
 }
 
+# Those of both that may stand several times in one element; of others the first is read.
+_MANY = {
+    *("<robot><link>", "<robot><joint>", "<robot><gazebo>", "<robot><material>"),
+    *("<link><collision>", "<link><visual>"),
+    *("<sdf><model>", "<sdf><world>", "<world><model>"),
+    *("<model><link>", "<model><joint>", "<model><frame>"),
+}
+
 # Elements of MJCF that MuJoCo's compiler settles and whose results are read, wherever they stand.
 _MJCF_READ = {
     *("mujoco", "compiler", "option", "flag", "default", "asset", "include", "worldbody", "body"),
@@ -96,25 +104,37 @@ _MOVES: dict[str, tuple[str, ...]] = {
 def list_unread(root: Element, read: Mapping[str, set[str]], notes: Notes, warnings: Notes) -> None:
     """Count the elements that are not in a table of what is read, but for what is in such.
 
-    What changes the motion goes to `warnings`.
+    What changes the motion goes to `warnings`, and so do those that stand behind a first one where
+    one is read.
     """
     found: dict[str, tuple[int, int]] = {}
     moves = set[str]()
     stack = [root]
     while stack:
         element = stack.pop()
+        seen, inside = set[str](), list[Element]()
         for child in element.children:
             if child.tag in read.get(element.tag, set()):
-                stack.append(child)
+                inside.append(child)
+                _tell_second(element, child, seen, warnings)
                 continue
             place = f"<{element.tag}><{child.tag[:_SHOWN]}>"
             if place in _MOVES and child.text.strip() not in _MOVES[place]:
                 moves.add(place)
             count, line = found.get(place, (0, child.line))
             found[place] = count + 1, min(line, child.line)
+        stack += reversed(inside)
     for place, (count, line) in sorted(found.items()):
         of = warnings if place in moves else notes
         of.add(f"{place} is not read: {count}, first in line {line}")
+
+
+def _tell_second(element: Element, child: Element, seen: set[str], warnings: Notes) -> None:
+    """Warn of an element where one has been read in its place."""
+    place = f"<{element.tag}><{child.tag}>"
+    if child.tag in seen and place not in _MANY:
+        warnings.add(f"of several {place} the first is read", f"line {child.line}")
+    seen.add(child.tag)
 
 
 def list_unread_mjcf(documents: Iterable[Element], notes: Notes) -> None:

@@ -30,6 +30,7 @@ from spatialops.simulation.linearization.geom_poses import (
 )
 from spatialops.simulation.linearization.linearizer import Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
+from spatialops.simulation.linearization.pulls.controls import refuse_controls
 from spatialops.simulation.linearization.results import Linearization
 from spatialops.simulation.linearization.rollout import LinearizedRollout, linearized_rollout
 from spatialops.simulation.options import (
@@ -220,6 +221,7 @@ class Simulator:
         self._runner = self.time.runner(self.setup)
         self._linearizer: Linearizer | None = None
         self._event_linearizer: EventLinearizer | None = None
+        self._controlled: Linearizer | None = None
         self._movables: dict[tuple[str, ...], Linearizer] = {}
         self._one_thread = OneThread()
 
@@ -391,6 +393,57 @@ class Simulator:
         if self._event_linearizer is None:
             self._event_linearizer = EventLinearizer(runner)
         return self._event_linearizer
+
+    def linearize_controls(
+        self, state: State, ctrl: ArrayLike | None = None, tau: ArrayLike | None = None
+    ) -> Linearization:
+        """One step under controls, and its derivative by state, activations and controls.
+
+        What a regulator or a planner that commands actuators asks for. To first order the step
+        takes a change [dq; dv; dw] of the state and the activations w, and a change du of the
+        controls, to A [dq; dv; dw] + B du.
+
+        Parameters
+        ----------
+        state : State
+            Where the step begins, with its activations.
+        ctrl : (n_actuators,) array_like, optional
+            Controls of the scene's actuators. Default: the scene's own, `scene.ctrl`.
+        tau : (nv,) array_like, optional
+            Joint forces beside them, N m or N. Default zero.
+
+        Returns
+        -------
+        Linearization
+            As of `linearize`, with A (2 nv + n_states, 2 nv + n_states) and B
+            (2 nv + n_states, n_actuators). Controls beyond their ranges, activations that come
+            to an end of theirs, and forces that are cut have no effect.
+
+        Raises
+        ------
+        ArgumentError, ContactError
+            As `linearize`, and for gains that change with length or rate.
+        SolverFailed
+            As `step`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> model = so.models.pendulum(2).model
+        >>> servo = so.Actuator.position("servo", model.joint_of_link(0), kp=5.0, kv=0.5)
+        >>> simulator = so.Simulator(so.Scene(model, actuators=[servo]), dt=0.01)
+        >>> step = simulator.linearize_controls(simulator.scene.state, ctrl=[0.2])
+        >>> step.A.shape, step.B.shape
+        ((4, 4), (4, 1))
+        """
+        with self._one_thread:
+            checked = self.setup.checked(state)
+            self.stepping_runner("linearize_controls")
+            if self._controlled is None:
+                refuse_controls(self.stepping)
+                self._controlled = Linearizer(self.stepping, self.scene.ctrl.copy())
+            controls = self.scene.checked_ctrl(ctrl)
+            return self._controlled.by_controls(checked, self.effort.cut(tau), controls)
 
     def linearize_parameters(
         self, state: State, tau: ArrayLike | None = None

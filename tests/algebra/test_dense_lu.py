@@ -33,6 +33,21 @@ def test_solves_either_way(n, factor, columns):
     assert np.allclose(A.T @ x, B[:, 0], atol=1e-12)
 
 
+@pytest.mark.parametrize("columns", [32, 64, 96])
+def test_blocks_do_not_know_of_each_other(columns):
+    """What is infinite in one, times the zeros of the other, would be no number."""
+    rng = np.random.default_rng(columns)
+    A = np.zeros((7, 7))
+    A[:3, :3], A[3:, 3:] = rng.normal(size=(3, 3)), rng.normal(size=(4, 4))
+    LU, rank, exchanges = factored(A, factor_by_rows)
+    X = rng.normal(size=(7, columns))
+    expected = np.linalg.solve(A[3:, 3:], X[3:])
+    X[:3] = np.inf
+    with np.errstate(invalid="ignore"):
+        solve_lu(LU, 7, rank, exchanges, X, columns)
+    assert np.allclose(X[3:], expected, atol=1e-12)
+
+
 def test_rank_and_consistent_right_hand_sides():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(6, 3)) @ rng.normal(size=(3, 6))

@@ -137,6 +137,7 @@ def test_arrays_are_frozen():
         (lambda: so.Inertia(1.0, tensor=[[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "symmetric"),
         (lambda: so.Inertia(1.0, tensor=np.diag([1.0, 1.0, -1.0])), "must not be negative"),
         (lambda: so.Inertia(1.0, tensor=np.diag([1.0, 1.0, 3.0])), "triangle inequality"),
+        (lambda: so.Inertia(1.0, tensor=np.diag([1.0, 1e308, 1.0])), "triangle inequality"),
         (lambda: so.Inertia.sphere(0.0, mass=1.0), "radius must be positive"),
         (lambda: so.Inertia.sphere(1.0), "either mass"),
         (lambda: so.Inertia.sphere(1.0, mass=1.0, density=1.0), "either mass"),

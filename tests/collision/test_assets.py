@@ -79,6 +79,20 @@ def corner_piece():
     return Mesh(np.vstack([low, high]), sides + top + bottom)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n", "points that are not finite"),
+        ("v 0 0 0\nv 1 0 0\n", "no triangles, or ends before them"),
+    ],
+)
+def test_a_mesh_that_cannot_be_is_named(tmp_path, text, words):
+    path = tmp_path / "part.obj"
+    path.write_text(text)
+    with pytest.raises(AssetError, match=rf"part\.obj: holds {words}"):
+        load_mesh(path)
+
+
 @pytest.mark.parametrize("tool", ["coacd", "vhacdx"])
 def test_convex_parts_fill_the_shape_and_not_its_hull(tmp_path, monkeypatch, tool):
     """The real tools: the parts have the volume of the L to a few per cent, its hull has twice."""

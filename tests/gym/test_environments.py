@@ -258,3 +258,83 @@ def test_as_many_seeds_as_environments():
     for seeds in ([1], [1, 2, 3], [1.5, 2], "ab", -1):
         with pytest.raises(ArgumentError, match="seed"):
             envs.reset(seed=seeds)
+
+
+def test_one_that_ends_may_begin_with_the_same_step():
+    task = pendulum_task(ended=lambda moment: moment.q[:, 0] > 0.9)
+    envs = SceneVectorEnv(task, 3, threads=1, autoreset_mode="SameStep")
+    assert envs.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
+    assert SceneVectorEnv.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.NEXT_STEP
+    singles = [SceneEnv(task) for _ in range(3)]
+    envs.reset(seed=7)
+    for e, env in enumerate(singles):
+        env.reset(seed=7 + e)
+    ends = 0
+    for actions in np.random.default_rng(2).uniform(-0.5, 0.5, (40, 3, 2)):
+        seen, rewards, ended, cut, infos = envs.step(actions)
+        ends += int((ended | cut).sum())
+        assert ("final_obs" in infos) == (ended | cut).any()
+        for e, env in enumerate(singles):
+            own, *rest, _ = env.step(actions[e])
+            assert [rewards[e], ended[e], cut[e]] == rest
+            if rest[1] or rest[2]:
+                np.testing.assert_array_equal(infos["final_obs"][e], own)
+                own, _ = env.reset()
+            np.testing.assert_array_equal(seen[e], own)
+    assert ends > 3
+    envs.close()
+
+
+def test_why_a_simulation_failed_is_in_its_last_info():
+    builder = so.TreeBuilder()
+    builder.add_body("ball", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    sunk = so.State(np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
+    task = Task(
+        simulator=so.Simulator(so.Scene(builder.build(), geoms), dt=1e-3),
+        reward=lambda moment: moment.q[:, 2],
+        begin=lambda rng: sunk,
+        action_limit=1.0,
+    )
+    envs = SceneVectorEnv(task, 2, threads=1, autoreset_mode="SameStep")
+    envs.reset(seed=1)
+    *_, cut, infos = envs.step(np.zeros((2, 6)))
+    assert cut.all()
+    assert all("floor" in text for text in infos["final_info"]["failure"])
+    assert "failure" not in infos
+    envs.close()
+
+
+def test_some_are_reset_by_hand():
+    task = pendulum_task(duration=0.02)
+    envs = SceneVectorEnv(task, 3, threads=1, autoreset_mode="Disabled")
+    begun, _ = envs.reset(seed=7)
+    for _ in range(5):
+        *_, cut, _ = envs.step(np.zeros((3, 2)))
+    assert cut.all()
+    mask = np.array([True, False, True])
+    seen, _ = envs.reset(seed=7, options={"reset_mask": mask})
+    np.testing.assert_array_equal(seen[mask], begun[mask])
+    assert (seen[1] != begun[1]).any()
+    with pytest.raises(ArgumentError, match=r"environments \[1\] have ended"):
+        envs.step(np.zeros((3, 2)))
+    envs.reset(options={"reset_mask": ~mask})
+    envs.step(np.zeros((3, 2)))
+    for wrong in ([1, 0, 1], np.ones(2, dtype=bool)):
+        with pytest.raises(ArgumentError, match="reset_mask"):
+            envs.reset(options={"reset_mask": wrong})
+    with pytest.raises(ArgumentError, match="autoreset_mode: expected one of 'NextStep'"):
+        SceneVectorEnv(task, 3, autoreset_mode="never")
+    envs.close()
+
+
+@pytest.mark.parametrize("mode", list(gymnasium.vector.AutoresetMode))
+def test_gymnasiums_statistics_know_the_mode(mode):
+    envs = SceneVectorEnv(pendulum_task(), 2, threads=1, autoreset_mode=mode)
+    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
+    wrapped.reset(seed=1)
+    for _ in range(15):
+        *_, cut, infos = wrapped.step(np.zeros((2, 2)))
+    assert cut.all()
+    assert (infos["episode"]["l"] == 15).all()
+    wrapped.close()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 
 import pytest
 
-from spatialops.errors import AssetError
+import spatialops as so
+from spatialops.errors import AssetError, SpatialOpsError
 from spatialops.io import read
 from spatialops.io.safe_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 
@@ -37,7 +39,8 @@ HOSTILE = {
 
 CODE = """
 import json, resource, sys, time
-from spatialops.errors import AssetError
+import spatialops as so
+from spatialops.errors import AssetError, SpatialOpsError
 from spatialops.io import read
 if sys.argv[1].endswith("xml"):
     import mujoco, spatialops.io.mjcf
@@ -86,3 +89,32 @@ def test_bounds_are_told(tmp_path):
     path.write_text(HOSTILE["bomb"])
     with pytest.raises(AssetError, match="document types and entities are refused"):
         read(path)
+
+
+MJCF = """<mujoco><worldbody><body name="a"><freejoint/><geom size="0.1" mass="1" quat="1 0 0 0"/>
+<body name="b" quat="1 0 0 0"><joint name="h" range="-1 1" limited="true"/><geom size="0.1"/></body>
+</body></worldbody><actuator><position name="p" joint="h" kp="10"/></actuator></mujoco>"""
+URDF = """<robot name="r"><link name="a"><inertial><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "good", "bad", "words"),
+    [
+        ("r.xml", MJCF, 'mass="1" quat="1', 'mass="1" quat="1e200', "geom_quat: no rotation"),
+        ("r.xml", MJCF, 'name="b" quat="1', 'name="b" quat="1e200', "body_quat: no rotation"),
+        ("r.xml", MJCF, 'range="-1', 'range="NaN', r":2: <joint range='NaN 1'>: nan is no number"),
+        ("r.xml", MJCF, 'kp="10"', 'kp="inf"', "actuator 'p': gain: holds NaN or infinity"),
+        ("r.urdf", URDF, "", "", "no moving body"),
+    ],
+)
+def test_what_cannot_be_is_said_of_its_file(tmp_path, name, text, good, bad, words):
+    if name.endswith("xml"):
+        pytest.importorskip("mujoco")
+    path = tmp_path / name
+    path.write_text(text.replace(good, bad, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(SpatialOpsError, match=words) as caught:
+            so.load_scene(path)
+    assert str(caught.value).startswith(str(path))

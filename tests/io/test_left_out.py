@@ -134,3 +134,33 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+
+WEIGHT = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "places"),
+    [
+        (
+            "r.urdf",
+            f'<robot name="r"><link name="a">{WEIGHT}\n{WEIGHT}<visual/><visual/></link>'
+            f'<link name="b">{WEIGHT}\n{WEIGHT}</link>'
+            '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>',
+            ["<link><inertial> the first is read (2 times, first line 2)"],
+        ),
+        (
+            "r.sdf",
+            '<sdf version="1.7"><model name="m"><link name="a"><pose>0 0 1 0 0 0</pose>\n'
+            "<pose>0 0 2 0 0 0</pose></link></model></sdf>",
+            ["of several <link><pose> the first is read (line 2)"],
+        ),
+    ],
+)
+def test_of_several_elements_where_one_is_read_the_others_are_told(tmp_path, name, text, places):
+    path = tmp_path / name
+    path.write_text(text)
+    told = [one for one in read(path).warnings if "of several" in one]
+    assert len(told) == len(places)
+    for place in places:
+        assert any(place in one for one in told), (place, told)

@@ -165,6 +165,7 @@ EXEMPT = {
     "Simulator.resume": "likewise",
     "Simulator.view": "likewise; tests/view/live has its own",
     "Simulator.linearize": "what checks the arguments of `step` checks its",
+    "Simulator.linearize_controls": "likewise",
     "Simulator.linearize_geoms": "likewise",
     "Simulator.linearize_parameters": "likewise",
     "Simulator.linearize_rollout": "tests/simulation/linearization has what does not fit",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spatialops._files import save_text
 from spatialops.bench.contacts.report import ContactRow, verdict
 from spatialops.bench.measure import BenchError
 from spatialops.view.figures import new_figure, save_figure
@@ -141,4 +142,4 @@ def write_page(path: Path, rows: Sequence[ContactRow], about: Mapping[str, objec
         f"{len(counted) - len(missed)} of {len(counted)} bars met.\n\n{table(rows)}\n"
         f"![times over contacts](images/{TIMES})\n\n![ratios over contacts](images/{RATIOS})\n"
     )
-    path.write_text(f"{before}{BEGIN}{middle}{END}{after}")
+    save_text(path, f"{before}{BEGIN}{middle}{END}{after}")

@@ -9,7 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from spatialops.bench.command import as_csv_rows, machine, save
+from spatialops._files import save_text
+from spatialops.bench.command import as_csv_rows, machine
 from spatialops.bench.contacts.page import BEGIN, END, around_marks
 from spatialops.bench.engines import contact_counts, lines, measure, plots, tables
 from spatialops.bench.engines.contact_counts import CountRow
@@ -113,11 +114,11 @@ class Report:
 
     def write(self, out: Path) -> None:
         """Tables, data and plots into a folder."""
-        save(out / "engines.json", json.dumps(self.to_data(), indent=1) + "\n")
-        save(out / "engines.md", self.text())
+        save_text(out / "engines.json", json.dumps(self.to_data(), indent=1) + "\n")
+        save_text(out / "engines.md", self.text())
         for part, rows in self._rows().items():
             if rows:
-                save(out / f"{part}.csv", as_csv_rows(rows))
+                save_text(out / f"{part}.csv", as_csv_rows(rows))
         self.draw(out)
 
     def put_into(self, page: Path) -> None:
@@ -125,7 +126,7 @@ class Report:
         before, after = around_marks(page)
         pictures = self.draw(page.parent / "images")
         shown = "".join(f"\n![{p.stem.replace('_', ' ')}](images/{p.name})\n" for p in pictures)
-        page.write_text(f"{before}{BEGIN}\n{self.text()}{shown}{END}{after}")
+        save_text(page, f"{before}{BEGIN}\n{self.text()}{shown}{END}{after}")
 
 
 def run(choice: Choice, report: Report, say: Callable[[str], None]) -> None:

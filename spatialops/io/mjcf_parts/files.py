@@ -32,6 +32,7 @@ def check_files(root: Element, path: Path, resolver: Resolver) -> list[Element]:
         if seen > _MAX_INCLUDES:
             raise AssetError(f"{path}: includes more than {_MAX_INCLUDES} files, or itself")
         elements = _all(document)
+        _refuse_nan(elements)
         for element in elements:
             if element.tag == "compiler":
                 for key in ("meshdir", "texturedir", "assetdir"):
@@ -59,6 +60,20 @@ def _all(root: Element) -> list[Element]:
         found.append(element)
         stack += element.children
     return found
+
+
+def _refuse_nan(elements: list[Element]) -> None:
+    """MuJoCo takes what is no number for what is not given: a limit would be none."""
+    if any(_is_nan(element.get("name")) for element in elements):
+        return
+    for element in elements:
+        for key, value in element.attributes.items():
+            if any(map(_is_nan, value.split())):
+                raise element.error(f"<{element.tag} {key}={value[:60]!r}>: nan is no number")
+
+
+def _is_nan(word: str) -> bool:
+    return word.lower() in ("nan", "+nan", "-nan")
 
 
 def _check_inside(element: Element, name: str, folders: set[Path], resolver: Resolver) -> None:

@@ -34,6 +34,7 @@ from spatialops.simulation.linearization.parameters import (
     parameter_derivatives,
     parted,
 )
+from spatialops.simulation.linearization.pulls.controls import with_controls
 from spatialops.simulation.linearization.refusals import (
     ground_of,
     law_of,
@@ -66,6 +67,8 @@ class Linearizer:
     ----------
     stepping : Stepping
         How steps are made.
+    ctrl : (n_actuators,) array, optional
+        Controls of the steps, which may change from one to the next. Default: the scene's.
 
     Raises
     ------
@@ -73,7 +76,7 @@ class Linearizer:
         For what the derivative is not known of yet.
     """
 
-    def __init__(self, stepping: Stepping) -> None:
+    def __init__(self, stepping: Stepping, ctrl: Array | None = None) -> None:
         refuse_scene(stepping)
         model = stepping.scene.model
         of_law = law_of(stepping)
@@ -81,6 +84,8 @@ class Linearizer:
         law = law_to_differentiate(of_law)
         assert law is not None  # or the scene was refused
         tables = own.tables()
+        if ctrl is not None:
+            tables = tables._replace(rest_ctrl=ctrl)
         self._loop = HeldLoop(own, tables, np.zeros(at.LIMITS))
         places = Start(*map(np.zeros, (model.nq, model.nv, model.nv, tables.activation.size)))
         self._start = Held(places)
@@ -133,6 +138,13 @@ class Linearizer:
         room: Room = held.tables
         notes = self.notes.of(room.point_ints[: room.results.item(of.COUNT)])
         return _made(Linearization, (state_of(loop.tables), A, B, *notes))
+
+    def by_controls(self, state: State, cut: Array, ctrl: Array) -> Linearization:
+        """The same under controls, for which it was given room, and by these."""
+        t = self._loop.tables
+        t.rest_ctrl[:] = ctrl
+        found = self.linearize(state, cut, cut)
+        return with_controls(self._loop.stepping.scene, self._loop.tables, state, found)
 
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""

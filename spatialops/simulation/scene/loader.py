@@ -16,6 +16,7 @@ from spatialops.errors import ArgumentError, AssetWarning
 from spatialops.forces.actuators import holding
 from spatialops.io import Description, build, read
 from spatialops.io.description import Keyframe
+from spatialops.io.file_errors import naming_file
 from spatialops.simulation.scene.file_start import start_of
 from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene.inertia_from_geometry import with_inertias
@@ -235,6 +236,7 @@ def load_scene(
     return scene
 
 
+@naming_file
 def scene_of(
     description: Description,
     *,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
+import os
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +17,7 @@ from spatialops.bench.contacts.cases import CASES
 from spatialops.bench.contacts.rounds import Measured
 from spatialops.bench.contacts.worker import Outcome
 from spatialops.bench.measure import BenchError
+from spatialops.errors import AssetError
 
 REST, MOTION = CASES["tower 5"], CASES["moving chain 6"]
 
@@ -155,3 +158,19 @@ def test_contacts_are_measured_on_request_only(monkeypatch):
     ran.clear()
     CliRunner().invoke(command.bench, ["--only", "contacts"])
     assert ran == ["contacts"]
+
+
+def test_a_page_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
+    target = tmp_path / "page.md"
+    target.write_text(f"before {page.BEGIN}{page.END} after")
+    monkeypatch.setattr(page, "draw", lambda rows, folder: None)
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(AssetError, match=r"page.md: cannot be written: .*No space left"):
+        page.write_page(target, [row()], {})
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [
+        ("page.md", f"before {page.BEGIN}{page.END} after")
+    ]
