@@ -156,19 +156,19 @@ def settle(
 ) -> LawSolution:
     """`attempt` with the tangents held of those of `infinite_friction` that press.
 
-    Found from all, else from none. All: nearly dependent tangents of contacts that leave can lock a
-    motion between them. None: what presses and slides is held, then. Last all again, but for nearly
-    dependent tangents: what these would lock, by impulses so large that rounding shows, normals may
-    stop, or nothing moves.
+    Found from those that approach or have pressed, else from none: what presses and slides is held,
+    then. Nearly dependent tangents of contacts that leave can lock a motion between them. Last as
+    at first, but for nearly dependent tangents: what these would lock, by impulses so large that
+    rounding shows, normals may stop, or nothing moves.
 
-    Of several answers it is the one that holds fewest: see `wedges`.
+    Of several answers it is the one that holds fewest: see `wedges`. Where all are held at first, a
+    ball that falls along a wall rolls down it.
     """
     best = None
-    for held, rank in (
-        (infinite_friction, 0.0),
-        (np.zeros_like(infinite_friction), 0.0),
-        (infinite_friction, COARSE),
-    ):
+    u = problem.velocities
+    approaches = u[problem.n_loop_rows :: 3] < -REST * np.abs(u).max(initial=0.0)
+    first = infinite_friction & (approaches | (problem.prior_normal_impulse > 0.0))
+    for held, rank in ((first, 0.0), (np.zeros_like(first), 0.0), (first, COARSE)):
         ranked = partial(attempt, rank=rank)
         answer = verify(_settled(problem, infinite_friction, held, ranked))
         if best is None or answer.residual < best.residual:

@@ -1,9 +1,12 @@
 """No slip of what presses: tangents are held, and let go where a contact leaves.
 
-With all tangents held a contact that leaves would be held from sliding while it flies. It is let
-go, and the problem solved again. One that presses and slides after that is held for good: it closes
-its gap within the step, and no choice need exist that counts it on one side. Where not all can be
-held, since drifts of a body's points are no motion of it or others lock it, none are at first.
+With all tangents held a ball that falls along a wall would roll down it, since friction without
+bound needs nothing that presses. So those are held at first that approach, or pressed before, and
+of the others those that turn out to press and slide. One that leaves would be held from sliding
+while it flies. It is let go, and the problem solved again. If it presses and slides after that it
+is held for good: it closes its gap within the step, and no choice need exist that counts it on one
+side. Where not all can be held, since drifts of a body's points are no motion of it or others lock
+it, none are at first.
 
 The law may have several answers: a foot on its way to the ground is free, or its tangents hold it
 so that it presses. The one that holds fewest is taken: wedged contacts, whose own impulses draw
@@ -29,6 +32,7 @@ from spatialops.contact.rows import START, width_of
 _HELD = 1.0
 _FOR_GOOD = 2.0  # held after it was let go
 _LET_GO = -1.0
+_NOT_YET = -2.0
 
 # Velocity that counts as rest, relative to the fastest, and to what impulses hide by rounding.
 _REST = 1e-10
@@ -60,7 +64,7 @@ def without_slip(
     rows: ContactRows, fastest: float, aim: Aim, p: Array, scratch: NewtonScratch
 ) -> tuple[int, float]:
     """As `impulses_of_law`; coefficients of friction become states."""
-    put_states(rows, _HELD)
+    put_first_states(rows, fastest, aim, p)
     found = central_impulses(rows, fastest, aim, p, scratch)
     total, residual = settled(rows, fastest, aim, found, p, scratch)
     if not residual <= aim.tolerance:
@@ -79,6 +83,17 @@ def put_states(rows: ContactRows, state: float) -> None:
     """Of all contacts with friction."""
     for i in range(contacts_of(rows)):
         rows.friction[i] = state if rows.friction[i] != 0.0 else 0.0
+
+
+@kernel
+def put_first_states(rows: ContactRows, fastest: float, aim: Aim, p: Array) -> None:
+    """Hold what approaches or presses, as is known from before."""
+    limit = _REST * max(fastest, largest(rows.u))
+    for i in range(contacts_of(rows)):
+        if rows.friction[i] == 0.0:
+            continue
+        pressed = rows.prior[i] > 0.0 or (aim.warm and p[3 * i] > 0.0)
+        rows.friction[i] = _HELD if pressed or rows.u[3 * i] < -limit else _NOT_YET
 
 
 @late(ROWS, types.float64, AIM, _FOUND, VECTOR, SCRATCH)
@@ -180,7 +195,7 @@ def hold_and_let_go(rows: ContactRows, fastest: float, p: Array, scratch: Newton
         presses = s * (p[j] + rows.prior[i]) > limit
         slip = math.sqrt(v[j + 1] * v[j + 1] + v[j + 2] * v[j + 2])
         if rows.friction[i] < 0.0 and presses and slip > limit:
-            rows.friction[i] = _FOR_GOOD
+            rows.friction[i] = _HELD if rows.friction[i] == _NOT_YET else _FOR_GOOD
             changed = True
         elif rows.friction[i] == _HELD and not presses and v[j] > limit:
             rows.friction[i] = _LET_GO

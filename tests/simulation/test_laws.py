@@ -116,3 +116,23 @@ def test_a_law_that_fails_says_so():
         so.Simulator(cube(0.5, velocity=(1.0, 0.3, 0.0)), law=strict).run(duration=5e-3)
     assert caught.value.problem.n_contacts == 4
     assert not caught.value.solution.solved
+
+
+@pytest.mark.parametrize("law", ["no-slip", NoSlip(solver="qp")], ids=repr)
+@pytest.mark.parametrize("turning", [0.0, 3.0])
+@pytest.mark.parametrize("shape", [so.Sphere(0.1), so.Box((0.2, 0.2, 0.2))], ids=repr)
+def test_what_grazes_a_wall_falls_freely(law, turning, shape):
+    # Without slip tangents were held that nothing pressed: a ball rolled down the wall.
+    builder = so.TreeBuilder()
+    builder.add_body("body", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [
+        so.Geom("body", "body", shape, friction=1.0),
+        so.Geom("wall", "world", so.HalfSpace(normal=(1.0, 0.0, 0.0)), friction=1.0),
+    ]
+    model = builder.build()
+    state = so.State(model.neutral(), np.array([turning, 0.0, 0.0, 0.0, 0.0, -1.0]))
+    state.q[0] = 0.1
+    record = so.Simulator(so.Scene(model, geoms, state=state), law=law, dt=2e-3).run(duration=0.1)
+    assert record.contact_counts.min(initial=1, where=record.times > 0.0) > 0
+    assert record.q[-1, 2] == pytest.approx(-0.1 - 0.5 * GRAVITY * 0.01, abs=1e-12)
+    assert np.abs(record.q[-1, :2] - state.q[:2]).max() < 1e-12

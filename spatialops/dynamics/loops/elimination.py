@@ -183,6 +183,34 @@ def coordinates_of(Z: Array, R: Array, order: IntArray, rank: int, u: Array, x: 
 
 
 @kernel
+def agree(Z: Array, R: Array, order: IntArray, rank: int, u: Array, x: Array) -> None:
+    """Make of velocities u of all rows those that the rows taken ask for, by x along the basis Q.
+
+    Where closures are open, what redundant rows ask besides is no motion along Q.
+    """
+    if rank == u.size:
+        return
+    for j in range(rank):
+        total = u[order[j]]
+        for i in range(j):
+            total -= part_of(Z, R, order[j], i) * x[i]
+        x[j] = total / part_of(Z, R, order[j], j)
+    for k in range(u.size):
+        u[k] = 0.0
+        for i in range(rank):
+            u[k] += part_of(Z, R, k, i) * x[i]
+
+
+@inlined
+def part_of(Z: Array, R: Array, k: int, i: int) -> float:
+    """The part of row k along the basis's row i, of Z R."""
+    total = 0.0
+    for j in range(i + 1):
+        total += Z[k, j] * R[j, i]
+    return total
+
+
+@kernel
 def multipliers_of(Z: Array, R: Array, order: IntArray, rank: int, x: Array, forces: Array) -> None:
     """forces = Z R^-* x: the smallest multipliers whose response along Q is x; x is overwritten."""
     if rank == forces.size:  # Z* forces = x with Z lower triangular

@@ -38,16 +38,14 @@ from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.collision.known_contacts import first_of_pair, keep_known
-from spatialops.contact.newton._layout import UNSOLVED, VISCOUS
+from spatialops.contact.newton._layout import VISCOUS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
     gap_at_start,
     is_late,
     lateness,
 )
-from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, opens_in_middle
 from spatialops.simulation.stepping.constraints.same_contacts import row_before
-from spatialops.simulation.stepping.constraints.torsional_rolling import first_moment
 from spatialops.simulation.stepping.faces import flatten_drifts, has_one_normal, is_face
 from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
@@ -236,34 +234,3 @@ def add_drift(t: Tables) -> None:
         for j in range(3):
             t.u[3 * i + j] += dot(drift, vec3(t.floats, i, col.NORMAL + 3 * j))
         t.u[3 * i] += t.floats[i, col.OPEN]
-
-
-@merged
-def asks_for_motion(t: Tables) -> bool:
-    """Whether drifts ask contacts without an answer to part or to slip, or closures open yet."""
-    if has_loops(t) and opens_in_middle(t):
-        return True
-    for i in range(first_moment(t)):
-        drift = vec3(t.floats, i, col.DRIFT)
-        along = dot(drift, vec3(t.floats, i, col.NORMAL))
-        asked = t.floats[i, col.OPEN] + along < 0.0 or dot(drift, drift) > along * along
-        if asked and t.statuses[i] == UNSOLVED:
-            return True
-    return False
-
-
-@kernel
-def forgo_drift(t: Tables) -> None:
-    """Let contacts without an answer obey their laws with velocities in the middle of the piece.
-
-    Where bodies hold one another, as cups do that stand in one another, there are forces p in the
-    cones of friction with W p = 0. Velocities u = G v have p.u = 0, and gaps add to it: then
-    Lemke's method ends at an answer for certain, and without slip v = 0 is allowed. Drifts may take
-    away from p.u, and such forces then grow without bound. Given up is an order, in this piece.
-    """
-    for i in range(first_moment(t)):
-        if t.statuses[i] != UNSOLVED:
-            continue
-        along = dot(vec3(t.floats, i, col.DRIFT), vec3(t.floats, i, col.NORMAL))
-        t.floats[i, col.OPEN] = max(t.floats[i, col.OPEN] + along, 0.0)
-        put3(t.floats, i, col.DRIFT, ZERO3)

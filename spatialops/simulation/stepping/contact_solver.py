@@ -15,6 +15,7 @@ from spatialops.contact.newton.islands import have_no_room, solve_islands
 from spatialops.contact.newton.residual import FOUND, rounding
 from spatialops.contact.rows import SparseRows, multiply_rows
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.forgone_motion import asks_for_motion
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     find_used,
     has_joints,
@@ -22,7 +23,6 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     squeeze,
     unsqueeze,
 )
-from spatialops.simulation.stepping.contact_drift import asks_for_motion
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.simulation.stepping.warm.impulse_memory import (
     load_impulses,

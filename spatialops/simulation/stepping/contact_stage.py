@@ -37,6 +37,7 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     mark_arrivals,
 )
 from spatialops.simulation.stepping.constraints.closed_mechanisms import project_contacts
+from spatialops.simulation.stepping.constraints.forgone_motion import forgo_drift
 from spatialops.simulation.stepping.constraints.friction_laws import friction_of
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
@@ -51,11 +52,7 @@ from spatialops.simulation.stepping.constraints.torsional_rolling import (
     has_moments,
     measure_spins,
 )
-from spatialops.simulation.stepping.contact_drift import (
-    add_drift,
-    forgo_drift,
-    put_drift,
-)
+from spatialops.simulation.stepping.contact_drift import add_drift, put_drift
 from spatialops.simulation.stepping.detection_stage import take_contacts
 from spatialops.simulation.stepping.tables import Tables, has_runs, runs_of
 from spatialops.simulation.stepping.warm.held_tangents import follow_forces

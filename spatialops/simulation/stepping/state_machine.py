@@ -22,6 +22,7 @@ from spatialops.simulation.stepping.constraints.arrivals import (
     met_unforeseen,
 )
 from spatialops.simulation.stepping.constraints.closed_mechanisms import add_reactions
+from spatialops.simulation.stepping.constraints.forgone_motion import asks_too_much
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     sum_joints,
@@ -31,7 +32,7 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     is_driven,
     keep_frames,
 )
-from spatialops.simulation.stepping.contact_drift import asks_for_motion, note_motion
+from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_solver import (
     solve_here,
     take_the_best,
@@ -161,7 +162,7 @@ def answer(t: Tables) -> int:
         return GO_ON
     warm = t.control[at.STAGE] == at.CONTACT
     solve_here(t, warm)
-    if t.control[at.CODE] == at.UNSOLVED and warm and asks_for_motion(t):
+    if warm and asks_too_much(t):
         state_without_drift(t)
         solve_here(t, warm)
     if t.control[at.CODE] == at.UNSOLVED:

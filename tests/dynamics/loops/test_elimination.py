@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from spatialops.dynamics.loops.elimination import (
     TOLERANCE,
+    agree,
     combine_rows,
     coordinates_of,
     factor_rows,
@@ -81,6 +82,19 @@ def test_least_motion_and_smallest_multipliers(seed):
     multipliers_of(Z, R, order, rank, x, forces)
     smallest = np.linalg.pinv(L.T, rcond=1e-10) @ y
     assert np.abs(forces - smallest).max() < loss * (1.0 + np.abs(smallest).max())
+
+
+def test_redundant_rows_ask_what_the_others_do(rng):
+    """Rows that are all but redundant, as of closures that are open, see no motion along Q."""
+    L = rng.normal(size=(7, 4)) @ rng.normal(size=(4, 9)) + 1e-6 * rng.normal(size=(7, 9))
+    Q, Z, R, order, rank = factored(L, limit=4)
+    v = rng.normal(size=9)
+    u, x = -L @ v, np.zeros(7)
+    y = np.zeros(9)
+    agree(Z, R, order, rank, u, x)
+    coordinates_of(Z, R, order, rank, u, x)
+    combine_rows(Q, rank, x, y)
+    assert np.abs(Q[:rank] @ (v + y)).max() < 1e-13
 
 
 def test_zero_rows_and_no_rows():

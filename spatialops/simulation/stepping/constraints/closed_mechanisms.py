@@ -14,6 +14,7 @@ from spatialops.algebra.memory import matrix
 from spatialops.contact.rows import COUNT_A, FIRST_A, START, TREE_A, width_of
 from spatialops.dynamics.loops.elimination import (
     TOLERANCE,
+    agree,
     clear_held,
     combine_rows,
     coordinates_of,
@@ -99,6 +100,25 @@ def answer(t: Tables, work: Array, wanted: int, dv: Array, forces: int) -> None:
         along = t.closure_vectors[forces, row : row + rows]
         multipliers_of(Z, R, order, rank, parts, along)
     velocities_from(t.tree, t.links, work, dv)
+
+
+@kernel
+def agree_with_taken(t: Tables, wanted: int) -> None:
+    """Make of wanted velocities, a closure vector, those that the independent rows ask for.
+
+    Contacts' rows have no part along these: then neither have their velocities.
+    """
+    for g in range(t.mechanisms.shape[0]):
+        row, rows = t.mechanisms[g, at.CLOSED_ROW], t.mechanisms[g, at.CLOSED_ROWS]
+        square, end = t.mechanisms[g, at.CLOSED_SQUARE], row + rows
+        agree(
+            matrix(t.left, square, rows, rows),
+            matrix(t.right, square, rows, rows),
+            t.order[row:end],
+            rank_of(t, g),
+            t.closure_vectors[wanted, row:end],
+            t.closure_vectors[at.PARTS, row:end],
+        )
 
 
 @stage

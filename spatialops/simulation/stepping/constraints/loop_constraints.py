@@ -40,7 +40,11 @@ from spatialops.dynamics.loops.rows import closure_accelerations, closure_veloci
 from spatialops.dynamics.loops.terms import closure_errors
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.closed_mechanisms import answer, factor_loops
+from spatialops.simulation.stepping.constraints.closed_mechanisms import (
+    agree_with_taken,
+    answer,
+    factor_loops,
+)
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
 
@@ -306,6 +310,7 @@ def close_middle(t: Tables) -> None:
     """
     dv, forces = t.vectors[at.CLOSE_DV, : t.v.size], t.closure_vectors[at.OTHER_FORCES]
     put_missing_rates(t, middle_of_piece(t))
+    agree_with_taken(t, at.RATES)
     answer(t, t.work, at.RATES, dv, at.OTHER_FORCES)
     for k in range(dv.size):
         t.vectors[at.DV, k] += dv[k]
