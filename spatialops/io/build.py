@@ -142,7 +142,7 @@ def _refuse_still(description: Description, bodies: list[BodySpec]) -> None:
     if any(body.joint.kind != "fixed" for body in bodies):
         return
     free = "; floating_base=True lets it move freely" if len(_roots(description)) == 1 else ""
-    raise ModelError(f"{description.path}: no moving body: all are fixed to the world{free}")
+    raise ModelError(f"no moving body: all are fixed to the world{free}")
 
 
 def _roots(description: Description) -> list[BodySpec]:

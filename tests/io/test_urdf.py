@@ -334,7 +334,7 @@ def test_missing_files_and_folders_are_refused(tmp_path):
 
 def test_a_thing_that_cannot_move_needs_a_floating_base(load, tmp_path):
     description = load(link("a"))
-    with pytest.raises(ModelError, match="no moving body.*floating_base=True"):
+    with pytest.raises(ModelError, match=r"no moving body.*floating_base=True"):
         so.load_model(Path(tmp_path) / "robot.urdf")
     assert build(description, floating_base=True).nv == 6
 
