@@ -10,6 +10,7 @@ from spatialops import _layout as layout
 from spatialops.errors import ArgumentError
 from tests.derivatives.test_constrained_dynamics import leg_with_rods
 from tests.simulation.linearization.test_linearize import EXACT, differences
+from tests.simulation.stepping.constraints.test_loop_constraints import folding
 from tests.support.loops import onto, random_loop
 from tests.support.trees import random_tree, relative_error
 
@@ -258,3 +259,14 @@ def test_what_is_not_known_is_refused_in_words():
         so.Simulator(ring.scene()).linearize_parameters(ring.state)
     with pytest.raises(ArgumentError, match="open by"):
         so.Simulator(bar.scene()).linearize(so.State(bar.state.q + [0.1, 0.0, 0.0], np.zeros(3)))
+
+
+@pytest.mark.parametrize("speed", [3.0, 5.0])
+@pytest.mark.parametrize("off", [0.0, 1e-4, 1e-3])
+def test_a_dead_centre_in_the_middle_of_a_step_is_differentiated(speed, off):
+    # In maximal coordinates rows are all but redundant there: LinAlgError at some of them.
+    dt = 1e-3
+    scene = so.maximal_scene(folding(-speed * dt * (0.5 + off), speed))
+    found = so.Simulator(scene, dt=dt).linearize(scene.state)
+    assert np.isfinite(found.A).all()
+    assert np.isfinite(found.B).all()

@@ -80,7 +80,9 @@ def rows_answer(span: Span, answer: ClosureAnswer, q: Array, left: Array) -> Row
         return RowsAnswer(N, K, np.zeros((n, n)))
     nearest, taken = nearest_rows(span, answer)
     pushes, reply = answer.inverse @ taken.T, nearest @ answer.G
-    K = pushes @ np.linalg.inv(reply @ pushes)
+    # K = M^-1 G_P* (B* B)^-1: at a dead centre only the factor R of B = Q R has an inverse.
+    _, R = np.linalg.qr(nearest.T)
+    K = np.linalg.solve(R, np.linalg.solve(R.T, pushes.T)).T
     N = answer.inverse - K @ (reply @ answer.inverse)
     return RowsAnswer(N, K @ nearest, -K @ turned_rows(span, answer, q, left))
 
