@@ -420,6 +420,16 @@ def test_streams_that_are_closed_lead_nowhere(robot: Path, tmp_path: Path) -> No
     assert (tmp_path / "a" / "record.npz").exists()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("words", ["--help", "--version", "plot --help"])
+def test_a_full_disk_is_one_line_to_those_who_ask_for_help(words: str) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "spatialops", *words.split()]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "Error: No space left on device\n"
+
+
 @pytest.mark.compiled
 def test_real_process(tmp_path: Path) -> None:
     command = [*PROCESS, *SHORT, "--json", "--out", str(tmp_path / "out")]

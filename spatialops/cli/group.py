@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -77,21 +78,39 @@ class LazyGroup(click.Group):
 class Commands(LazyGroup):
     """The outermost group: what goes wrong inside becomes one line and an exit status."""
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: object,
+    ) -> click.Context:
+        """Read the arguments; help is written meanwhile."""
+        with _in_one_line():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         _open_streams()
-        try:
+        with _in_one_line():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("\nInterrupted; files that were not finished have been removed.", err=True)
-            raise click.exceptions.Exit(_INTERRUPTED) from None
-        except SpatialOpsError as error:
-            raise click.ClickException(_one_line(error)) from error
-        except BrokenPipeError:
-            raise  # the reader went away: click ends silently
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            raise click.ClickException(f"{where}{error.strerror or _one_line(error)}") from error
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Make what goes wrong in the block one line and an exit status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted; files that were not finished have been removed.", err=True)
+        raise click.exceptions.Exit(_INTERRUPTED) from None
+    except SpatialOpsError as error:
+        raise click.ClickException(_one_line(error)) from error
+    except BrokenPipeError:
+        raise  # the reader went away: click ends silently
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise click.ClickException(f"{where}{error.strerror or _one_line(error)}") from error
 
 
 def _open_streams() -> None:
