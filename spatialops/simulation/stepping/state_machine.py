@@ -113,6 +113,9 @@ def run(t: Tables) -> int:
 
 GO_ON, ASK = -1, -2
 _SHORTEST = 0.1  # of a step: pieces longer than that are halved where their problem is not solved
+# Of a step: what is left of it after an arrival and shorter is none. The forces of a piece are its
+# impulses over its length, and of roundings of positions they would be as large as one likes.
+_SLIVER = 1e-9
 
 
 @stage
@@ -374,7 +377,7 @@ def move(t: Tables) -> int:
     keep_reach(t, 0.0, 0)
     t.control[at.LOOKED] = 1
     t.monitor[at.REMAINING] -= x * t.monitor[at.PIECE]
-    finished = t.monitor[at.REMAINING] <= 1e-12 * t.settings[at.DT]
+    finished = t.monitor[at.REMAINING] <= _SLIVER * t.settings[at.DT]
     if not finished:
         t.control[at.STIRRED] = 1
     t.control[at.STAGE] = at.END if finished else at.IMPACT

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops._compile.jit import COMPILED
+from spatialops._compile.references import refer
 from spatialops._layout import PARENT
 from spatialops.bench.contacts.engines import Ours
 from spatialops.collision._layout import GEOM_LINK
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping import state_machine
+from spatialops.simulation.stepping.adapter import load_state
 from spatialops.simulation.stepping.time_of_impact import inner_share, mark_ways
 
 HALF = (0.1, 0.06, 0.04)
@@ -109,3 +113,19 @@ def test_what_dips_in_and_is_on_its_way_out_at_the_end_of_a_step_has_met_the_flo
     assert record.events[0, 0] == pytest.approx(2.98e-3 - met / w, abs=1e-8)
     assert record.v[-1] == pytest.approx([-w], rel=1e-9)
     assert record.penetrations.max() <= 1e-9
+
+
+@pytest.mark.skipif(COMPILED, reason="a stage by itself is called in Python only")
+@pytest.mark.parametrize(("left", "stage"), [(1e-6, at.IMPACT), (5e-12, at.END)])
+def test_slivers_of_a_step_are_none(left, stage):
+    """Forces of what is left behind an arrival are its impulses over its length."""
+    builder, dt = so.TreeBuilder(), 1e-3
+    builder.add_body("ball", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    scene = so.Scene(builder.build())
+    t = so.Simulator(scene, dt=dt).stepping.tables()
+    load_state(t, scene.state, np.zeros(6), 1)
+    t.monitor[at.REMAINING], t.monitor[at.LONGEST] = dt * (1.0 + left), dt
+    assert state_machine.begin_piece(refer(t)) == state_machine.GO_ON
+    assert t.control[at.STAGE] == at.MOVE
+    state_machine.move(refer(t))
+    assert t.control[at.STAGE] == stage
