@@ -165,7 +165,9 @@ def settle(
     ball that falls along a wall rolls down it.
     """
     best = None
-    first = infinite_friction & (_approach(problem) | (problem.prior_normal_impulse > 0.0))
+    u = problem.velocities
+    approaches = u[problem.n_loop_rows :: 3] < -REST * np.abs(u).max(initial=0.0)
+    first = infinite_friction & (approaches | (problem.prior_normal_impulse > 0.0))
     for held, rank in ((first, 0.0), (np.zeros_like(first), 0.0), (first, COARSE)):
         ranked = partial(attempt, rank=rank)
         answer = verify(_settled(problem, infinite_friction, held, ranked))
@@ -175,14 +177,6 @@ def settle(
             break
     assert best is not None
     return _fewest(problem, infinite_friction, ranked, verify, best) if best.solved else best
-
-
-def _approach(problem: ContactProblem) -> BoolArray:
-    """Which contacts come together: of impacts, which know no weight that presses, or stay so."""
-    u = problem.velocities
-    rest = REST * np.abs(u).max(initial=0.0)
-    normal = u[problem.n_loop_rows :: 3]
-    return np.asarray(normal <= rest if problem.phase == "compression" else normal < -rest)
 
 
 def _fewest(

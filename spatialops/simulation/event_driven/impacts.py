@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,10 @@ from spatialops.simulation.law_answers import answer_of_law
 from spatialops.simulation.pair_laws import PairFriction
 from spatialops.simulation.stepping.contact_names import pairs_text
 from spatialops.tree.model import Model
+
+
+_REST = 1e-10  # of the largest velocity of a contact: what stays together
+_LEAST = 1e-300  # N s
 
 
 class Rules(NamedTuple):
@@ -115,6 +120,7 @@ class Impacts:
         )
         if self.friction.special:
             problem = self.friction.put(problem, contacts.of_geoms.pairs)
+        problem = self._pressed(problem, contacts.of_geoms.pairs)
         collider = Collider(
             lambda part: self._answer(part, time, contacts),
             self.rules.propagated,
@@ -125,6 +131,19 @@ class Impacts:
         end = after_impact(problem, found)
         energies = energy(self.model, q, v).kinetic, energy(self.model, q, end).kinetic
         return Impact(end, found.impulses, *energies, found.share * restitution, found.residual)
+
+    def _pressed(self, problem: ContactProblem, pairs: IntArray) -> ContactProblem:
+        """The same, with next to nothing that presses what may not slip and stays together.
+
+        An impact knows no weights, and without slip those contacts are held that press.
+        """
+        m = len(pairs)
+        u = problem.velocities
+        normal = u[problem.n_loop_rows :: 3][:m]
+        stays = np.abs(normal) <= _REST * np.abs(u).max(initial=0.0)
+        prior = problem.prior_normal_impulse.copy()
+        prior[:m][stays & np.isinf(self.friction.friction[pairs])] = _LEAST
+        return replace(problem, prior_normal_impulse=prior)
 
     def _answer(self, problem: ContactProblem, time: float, contacts: Contacts) -> Answer:
         def where() -> str:
