@@ -22,7 +22,6 @@ from spatialops.simulation.pair_laws import PairFriction
 from spatialops.simulation.stepping.contact_names import pairs_text
 from spatialops.tree.model import Model
 
-
 _REST = 1e-10  # of the largest velocity of a contact: what stays together
 _LEAST = 1e-300  # N s
 
