@@ -13,6 +13,7 @@ import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.certificate import Certificate
+from spatialops.contact.laws.reduction import REST
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 from spatialops.simulation.event_driven.contacts import Contacts
@@ -22,7 +23,6 @@ from spatialops.simulation.pair_laws import PairFriction
 from spatialops.simulation.stepping.contact_names import pairs_text
 from spatialops.tree.model import Model
 
-_REST = 1e-10  # of the largest velocity of a contact: what stays together
 _LEAST = 1e-300  # N s
 
 
@@ -136,12 +136,14 @@ class Impacts:
 
         An impact knows no weights, and without slip those contacts are held that press.
         """
-        m = len(pairs)
+        held = np.isinf(self.friction.friction[pairs])
+        if not held.any():
+            return problem
         u = problem.velocities
-        normal = u[problem.n_loop_rows :: 3][:m]
-        stays = np.abs(normal) <= _REST * np.abs(u).max(initial=0.0)
+        normal = u[problem.n_loop_rows :: 3][: len(pairs)]
+        stays = np.abs(normal) <= REST * np.abs(u).max(initial=0.0)
         prior = problem.prior_normal_impulse.copy()
-        prior[:m][stays & np.isinf(self.friction.friction[pairs])] = _LEAST
+        prior[: len(pairs)][stays & held] = _LEAST
         return replace(problem, prior_normal_impulse=prior)
 
     def _answer(self, problem: ContactProblem, time: float, contacts: Contacts) -> Answer:

@@ -41,12 +41,8 @@ def names_since(t: Tables, scene: Scene) -> Names:
     acting = pairs_text(scene.pair_names(pair) for pair in then.tolist())
     overlaps, t.monitor[at.DEEPEST_GAP] = t.monitor[at.DEEPEST_GAP] < 0.0, 0.0
     deepest = int(t.monitor[at.DEEPEST_PAIR])
-    if not overlaps:
-        return Names(acting, "")
-    if deepest < len(t.pairs):
-        return Names(acting, pairs_text([scene.pair_names(deepest)]))
     joints = JointRows(t.joint_ints, t.joint_floats)
-    return Names(acting, pairs_text([joint_row_names(scene.model, joints, deepest - len(t.pairs))]))
+    return Names(acting, pairs_text([_sides(scene, joints, deepest)]) if overlaps else "")
 
 
 def _known(t: Tables) -> tuple[IntArray, Array]:
@@ -64,12 +60,15 @@ def _known(t: Tables) -> tuple[IntArray, Array]:
 
 def names_acting(t: Tables, scene: Scene, joints: JointRows) -> str:
     """Of all contacts of the prepared problem."""
+    acting = t.ints[: t.control[at.ACTING], col.CONTACT_PAIR]
+    pairs = pairs_of(acting, len(scene.pairs)).tolist()
+    return pairs_text(_sides(scene, joints, pair) for pair in pairs)
+
+
+def _sides(scene: Scene, joints: JointRows, pair: int) -> tuple[str, str]:
+    """Names of two geoms, or of a joint and its side, whose rows come behind all pairs."""
     n = len(scene.pairs)
-    pairs = pairs_of(t.ints[: t.control[at.ACTING], col.CONTACT_PAIR], n).tolist()
-    return pairs_text(
-        scene.pair_names(pair) if pair < n else joint_row_names(scene.model, joints, pair - n)
-        for pair in pairs
-    )
+    return scene.pair_names(pair) if pair < n else joint_row_names(scene.model, joints, pair - n)
 
 
 def pairs_text(pairs: Iterable[tuple[str, str]]) -> str:
