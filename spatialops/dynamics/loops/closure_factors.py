@@ -58,17 +58,15 @@ class _Part(NamedTuple):
 class Span:
     """Poses, terms and rows of closures at one configuration, and factors of the rows.
 
-    The factors are L = Z R Q; see `elimination`. `ranks` are those of the mechanisms of the
-    closures' `extents`, `rank` their sum.
+    The factors L = Z R Q are there once it is factored; see `elimination`. `ranks` are those of the
+    mechanisms of the closures' `extents`, `rank` their sum.
     """
 
     def __init__(self, model: Model, loops: Loops) -> None:
         n = loops.n_rows
         self.model, self.loops = model, loops
         self.work, self.terms = np.zeros((model.nv, layout.WORK_COLUMNS)), loops.empty_terms()
-        self.L, self.Q, self.Z, self.R = (
-            np.zeros(shape) for shape in ((n, model.nv), (n, model.nv), (n, n), (n, n))
-        )
+        self.L = np.zeros((n, model.nv))
         self.order: IntArray = np.zeros(n, dtype=np.int64)
         self.part = np.zeros(n)
         self.rank = 0
