@@ -15,6 +15,7 @@ from spatialops.errors import ModelError
 _ASYMMETRY = 1e-9
 _ROUNDED = 1e-6  # files round their numbers
 _NOISE = 1e-14  # sums of point masses leave it behind
+_UNTURNED = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +346,8 @@ class Inertia:
         >>> round(float(rod.tensor[0, 0]), 6), rod.center.tolist()
         (0.25, [0.0, 0.0, -0.5])
         """
-        return replace(self, center=self.center + three_numbers(offset, "offset", ModelError))
+        way = three_numbers(offset, "offset", ModelError)
+        return replace(self, center=self.center + way) if way.any() else self
 
     def rotated(self, rotation: ArrayLike) -> Inertia:
         """The same mass turned about the frame's origin.
@@ -366,6 +368,8 @@ class Inertia:
             For a wrong shape, NaN or infinity.
         """
         turn = array(rotation, (3, 3), "rotation", finite=True)
+        if (turn == _UNTURNED).all():  # as most bodies of a scene are: it saves checking them again
+            return self
         return replace(self, center=turn @ self.center, tensor=turn @ self.tensor @ turn.T)
 
     def scaled(self, factor: float) -> Inertia:

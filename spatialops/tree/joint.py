@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -353,6 +354,9 @@ class Joint:
 
     def _per_velocity(self, name: str, minimum: float = -np.inf) -> Array:
         value = getattr(self, name)
+        plain = type(value) is float and value >= minimum
+        if plain and (name not in _FINITE or math.isfinite(value)):
+            return np.full(self.nv, value)  # as most are, of thousands of joints
         try:
             values = np.broadcast_to(np.asarray(value, dtype=np.float64), (self.nv,)).copy()
         except (TypeError, ValueError):
