@@ -12,7 +12,7 @@ height does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.linalg import block_diag
 from spatialops._arrays import Array, ArrayLike, BoolArray, array, instance, scalar, several
 from spatialops.algebra.rotation import rotation_matrix, to_quaternion
 from spatialops.control.estimation.invariant_error import exponential, moved, skew
+from spatialops.control.memory import Remembers, put_in
 from spatialops.control.task_space.points import Points
 from spatialops.errors import ArgumentError
 from spatialops.tree.free_frames import FreeFrame
@@ -77,7 +78,7 @@ class FilterNoise:
             scalar(value, name, low=0.0, strict=True)
 
 
-class ContactAidedFilter:
+class ContactAidedFilter(Remembers):
     """A state for controllers, from what a legged robot can measure.
 
     Parameters
@@ -255,7 +256,7 @@ class ContactAidedFilter:
         rates = array(v, (len(self._joints_v),), "v", finite=True)
         touches = array(touching, (self._count,), "touching", finite=True) > 0.0
         feet = self._feet(joints, rates)
-        before = {name: getattr(self, name).copy() for name in _ESTIMATE}
+        before = {name: item.copy() for name, item in self._remembered().items()}
         try:
             with np.errstate(over="raise", invalid="raise"):
                 self._follow(dt, reading, feet, touches)
@@ -280,6 +281,12 @@ class ContactAidedFilter:
         self._held = touches
         self._correct(h, J, touches)
         self._spin = reading[3:] - self.gyroscope_bias
+
+    def _remembered(self) -> Mapping[str, Array]:
+        return {name: getattr(self, name) for name in _ESTIMATE}
+
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        put_in(self._remembered(), kept)
 
     def _feet(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Feet in the IMU's frame: places (k, 3), Jacobian (k, 3, n), angular velocities (k, 3)."""
