@@ -19,10 +19,11 @@ from matplotlib.figure import Figure
 from spatialops import _marks, cli, precompile
 from spatialops._compile.beside import BESIDE, LOOP_AND_PICTURES
 from spatialops.cli import accuracy, aghili, runs
-from spatialops.errors import ContactError
+from spatialops.errors import AssetError, ContactError
 from spatialops.simulation.records.loading import load_record
 from spatialops.simulation.records.record import Record
 from spatialops.simulation.simulator import INTEGRATORS, Simulator
+from spatialops.view import record as record_views
 from spatialops.view.record import KINDS
 
 SHORT = ["pendulum", "--links", "3", "--duration", "0.4", "--dt", "5e-4", "--no-progress"]
@@ -262,6 +263,24 @@ def test_failures_are_one_line_and_leave_nothing(
     result = run(*SHORT, "--out", str(tmp_path / "deep" / "out"))
     assert (result.exit_code, result.stderr) == (1, "Error: certificate failed by t = 1 s\n")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("failing", [AssetError("no space left"), MemoryError()])
+def test_a_record_is_kept_where_its_pictures_cannot_be(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise failing
+
+    monkeypatch.setattr(record_views, "replay_record", fail)
+    out = tmp_path / "new" / "out"
+    result = run(*SHORT, "--out", str(out))
+    assert result.exit_code == 1
+    why = str(failing) or "MemoryError"
+    assert result.stderr == f"Error: {why}; kept in {out}: record.npz\n"
+    assert [path.name for path in out.iterdir()] == ["record.npz"]
+    assert load_record(out / "record.npz").summary()["steps"] == 800
 
 
 @pytest.mark.compiled

@@ -26,6 +26,7 @@ EXCHANGES = 2
 BLOCK = 4 * WIDTH
 Block = tuple[Lanes, Lanes, Lanes, Lanes]
 _TWO = 2 * BLOCK
+_WIDE = 8 * _TWO  # columns for which it is looked up once where a row begins and ends
 
 
 @inlined
@@ -153,20 +154,37 @@ def less_row(a: Block, factor: float, X: Array, i: int, c: int) -> Block:
     return a[0] - factor * b[0], a[1] - factor * b[1], a[2] - factor * b[2], a[3] - factor * b[3]
 
 
+@inlined
+def subtract_terms(
+    C: Array, A: Array, B: Array, places: tuple[int, int, int, int], f: float
+) -> None:
+    """Terms from `begin` to `end` of row i, in two blocks of columns from c on."""
+    i, begin, end, c = places
+    if begin == end:
+        return
+    a, b = load_block(C, i, c), load_block(C, i, c + BLOCK)
+    for k in range(begin, end):
+        if A[i, k] != 0.0:
+            factor = f * A[i, k]
+            a, b = less_row(a, factor, B, k, c), less_row(b, factor, B, k, c + BLOCK)
+    store_block(C, i, c, a)
+    store_block(C, i, c + BLOCK, b)
+
+
 @kernel
 def subtract_product(C: Array, A: Array, B: Array, sizes: tuple[int, int, int], f: float) -> None:
     """C -= f A B, of sizes (rows, terms, columns)."""
     rows, terms, columns = sizes
     blocks, pairs = columns // BLOCK * BLOCK, columns // _TWO * _TWO
-    for c in range(0, pairs, _TWO):
+    for first in range(0, pairs, _WIDE):
         for i in range(rows):
-            a, b = load_block(C, i, c), load_block(C, i, c + BLOCK)
-            for k in range(terms):
-                if A[i, k] != 0.0:
-                    factor = f * A[i, k]
-                    a, b = less_row(a, factor, B, k, c), less_row(b, factor, B, k, c + BLOCK)
-            store_block(C, i, c, a)
-            store_block(C, i, c + BLOCK, b)
+            begin, end = 0, terms
+            while begin < terms and A[i, begin] == 0.0:
+                begin += 1
+            while end > begin and A[i, end - 1] == 0.0:
+                end -= 1
+            for c in range(first, min(first + _WIDE, pairs), _TWO):
+                subtract_terms(C, A, B, (i, begin, end, c), f)
     for c in range(pairs, blocks, BLOCK):
         for i in range(rows):
             a = load_block(C, i, c)

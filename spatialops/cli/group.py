@@ -86,18 +86,18 @@ class Commands(LazyGroup):
         **extra: object,
     ) -> click.Context:
         """Read the arguments; help is written meanwhile."""
-        with _in_one_line():
+        with _inone_line():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         _open_streams()
-        with _in_one_line():
+        with _inone_line():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _in_one_line() -> Iterator[None]:
+def _inone_line() -> Iterator[None]:
     """Make what goes wrong in the block one line and an exit status."""
     try:
         yield
@@ -105,12 +105,12 @@ def _in_one_line() -> Iterator[None]:
         click.echo("\nInterrupted; files that were not finished have been removed.", err=True)
         raise click.exceptions.Exit(_INTERRUPTED) from None
     except SpatialOpsError as error:
-        raise click.ClickException(_one_line(error)) from error
+        raise click.ClickException(one_line(error)) from error
     except BrokenPipeError:
         raise  # the reader went away: click ends silently
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise click.ClickException(f"{where}{error.strerror or _one_line(error)}") from error
+        raise click.ClickException(f"{where}{error.strerror or one_line(error)}") from error
 
 
 def _open_streams() -> None:
@@ -120,5 +120,6 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """What an error says, or what it is."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -14,14 +14,22 @@ from pathlib import Path
 import click
 
 from spatialops._files import locked, move_whole
-from spatialops.errors import MissingLibraryError
+from spatialops.cli.group import one_line
+from spatialops.errors import MissingLibraryError, SpatialOpsError
 
 _SCRATCH = ".writing-"  # how the name of a folder of unfinished files begins
 
 
+class Unfinished(SpatialOpsError):
+    """What could not be made of files that are worth keeping without it."""
+
+
 @contextmanager
 def finished_files(out: Path | None) -> Iterator[Path | None]:
-    """A folder whose files come to `out` all together when everything has worked, or not at all."""
+    """A folder whose files come to `out` all together when everything has worked, or not at all.
+
+    Where only what is `made_of_the_record` fails, those that are finished come.
+    """
     if out is None:
         yield None
         return
@@ -30,14 +38,25 @@ def finished_files(out: Path | None) -> Iterator[Path | None]:
     try:
         with _scratch(out) as folder:
             _remove_left(out, folder)
-            yield folder
-            for file in sorted(folder.iterdir()):
-                move_whole(file, out / file.name)
+            try:
+                yield folder
+            except Unfinished as error:
+                names = ", ".join(_moved(folder, out))
+                raise click.ClickException(f"{one_line(error)}; kept in {out}: {names}") from error
+            _moved(folder, out)
     except BaseException:
         with suppress(OSError):
             for folder in made:
                 folder.rmdir()
         raise
+
+
+def _moved(folder: Path, out: Path) -> list[str]:
+    """Put the files of a folder in their place; their names."""
+    files = sorted(folder.iterdir())
+    for file in files:
+        move_whole(file, out / file.name)
+    return [file.name for file in files]
 
 
 @contextmanager
@@ -74,6 +93,20 @@ def _own(folder: Path) -> Iterator[bool]:
         yield locked(handle) and folder.is_dir()
     finally:
         os.close(handle)
+
+
+@contextmanager
+def made_of_the_record() -> Iterator[None]:
+    """Replay and figures are written in the block: can they not be, the record is kept.
+
+    It has taken the longest, and they can be made of it: by `spatialops replay` and `plot`.
+    """
+    try:
+        yield
+    except MissingLibraryError:
+        raise
+    except (SpatialOpsError, OSError, MemoryError) as error:
+        raise Unfinished(one_line(error)) from error
 
 
 @contextmanager

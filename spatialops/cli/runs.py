@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spatialops.cli.output import figures_if_installed
+from spatialops.cli.output import figures_if_installed, made_of_the_record
 
 if TYPE_CHECKING:
     from spatialops.simulation.plain_data import PlainData
@@ -65,19 +65,19 @@ def write_all(record: Record, folder: Path, title: str, progress: bool) -> list[
 
     from spatialops.view.record import replay_record
 
-    names = ["record.npz", "replay.html", *(f"{kind}.png" for kind in KINDS)]
-    written = []
+    record.save(folder / "record.npz")
+    names = ["replay.html", *(f"{kind}.png" for kind in KINDS)]
+    written = ["record.npz"]
     with (
         figures_if_installed(),
+        made_of_the_record(),
         tqdm(
             names, desc="writing", unit="file", leave=False, disable=None if progress else True
         ) as bar,
     ):
         for name in bar:
             bar.set_postfix_str(name)
-            if name == "record.npz":
-                record.save(folder / name)
-            elif name == "replay.html":
+            if name == "replay.html":
                 replay_record(record, folder / name, title=title)
             else:
                 record.plot(folder / name, Path(name).stem)

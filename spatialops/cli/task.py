@@ -11,7 +11,7 @@ import click
 
 from spatialops._files import save_text
 from spatialops.cli.options import json_option, no_progress, out_option
-from spatialops.cli.output import figures_if_installed, finished_files
+from spatialops.cli.output import figures_if_installed, finished_files, made_of_the_record
 from spatialops.cli.runs import print_rows, warm_up
 from spatialops.simulation.plain_data import PlainData
 
@@ -180,10 +180,10 @@ def _once(
         names: list[str] = []
         if scratch is not None:
             run.record.save(scratch / "record.npz")
-            run.record.replay(scratch / "replay.html", title=run.task.name)
             save_text(scratch / "summary.json", json.dumps(data, indent=1) + "\n")
             names += ["record.npz", "replay.html", "summary.json"]
-            with figures_if_installed():
+            with figures_if_installed(), made_of_the_record():
+                run.record.replay(scratch / "replay.html", title=run.task.name)
                 names += draw_task(run, scratch, data["sizes"])
     if as_json:
         click.echo(

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, instance, scalar, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, instance, scalar, vector
 from spatialops._compile.held import Held
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
 from spatialops.control.error_feedback import Feedback, feedback
+from spatialops.control.memory import Remembers, put_in
 from spatialops.control.safe_command import LIMITS_BIND, SafeController
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
@@ -81,7 +82,7 @@ class Gains:
 PID_GAINS = Gains(position=10.0, velocity=0.1, integral=0.003)
 
 
-class JointTracking:
+class JointTracking(Remembers):
     """Demanded accelerations that follow a reference: a + kp e + kv de + ki (integral of e).
 
     Parameters
@@ -181,31 +182,14 @@ class JointTracking:
             return demand
         return demand + np.asarray(self.stabilize(time, state))
 
-    def save(self) -> dict[str, Array]:
-        """What the next call depends on: the integral of the errors.
+    def _remembered(self) -> Mapping[str, Array]:
+        return {"integral": self._feedback.integral}
 
-        Returns
-        -------
-        dict
-            Arrays by name.
-        """
-        return {"integral": self._feedback.integral.copy()}
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        put_in(self._remembered(), kept)
 
-    def restore(self, kept: Mapping[str, Array]) -> None:
-        """Go on from what `save` gave.
-
-        Parameters
-        ----------
-        kept : mapping
-            Arrays by name.
-
-        Raises
-        ------
-        ArgumentError
-            If they are not those of as many joints.
-        """
-        integral = self._feedback.integral
-        integral[:] = array(kept.get("integral", np.nan), integral.shape, "integral", finite=True)
+    def _parts(self) -> Mapping[str, object]:
+        return {"reference": self.reference, "stabilize": self.stabilize}
 
 
 def _flat(values: ArrayLike, n: int) -> Array:
@@ -214,7 +198,7 @@ def _flat(values: ArrayLike, n: int) -> Array:
     return vector(given if given.ndim == 1 else given.ravel(), n, "reference")
 
 
-class PIDController(SafeController):
+class PIDController(Remembers, SafeController):
     """Error feedback alone: torques without any model.
 
     Parameters
@@ -282,34 +266,12 @@ class PIDController(SafeController):
         notes = (LIMITS_BIND,)
         return Explanation(tau=tau, demanded=still, predicted=still, status="nearest", notes=notes)
 
-    def save(self) -> dict[str, Array]:
-        """What the next command depends on, for runs that are resumed.
-
-        Returns
-        -------
-        dict
-            Arrays by name.
-        """
-        return self.tracking.save()
-
-    def restore(self, kept: Mapping[str, Array]) -> None:
-        """Go on from what `save` gave.
-
-        Parameters
-        ----------
-        kept : mapping
-            Arrays by name.
-
-        Raises
-        ------
-        ArgumentError
-            If they are not those of as many joints.
-        """
-        self.tracking.restore(kept)
+    def _parts(self) -> Mapping[str, object]:
+        return {"tracking": self.tracking}
 
 
 @dataclass(frozen=True, eq=False)
-class _Still:
+class _Still(Remembers):
     """The same reference without its accelerations, which are no forces."""
 
     reference: Planner
@@ -317,6 +279,9 @@ class _Still:
     def __call__(self, time: float, state: State) -> Reference:
         given = self.reference(time, state)
         return Reference(given.q, given.v, np.zeros_like(given.a))
+
+    def _parts(self) -> Mapping[str, object]:
+        return {"reference": self.reference}
 
 
 def coordinates(model: Model, actuation: Actuation) -> IntArray:

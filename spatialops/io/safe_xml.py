@@ -22,9 +22,10 @@ from defusedxml.ElementTree import DefusedXMLParser
 from spatialops._files import opened
 from spatialops.errors import AssetError
 
-MAX_BYTES = 4 * 2**20
+MAX_BYTES = 32 * 2**20
 MAX_DEPTH = 500  # as MuJoCo's
-MAX_ELEMENTS = 50_000
+MAX_ELEMENTS = 50_000  # or so many as large a file may have
+BYTES_AN_ELEMENT = 32  # at least, of files with more; those that we write have 57
 MAX_TAG_BYTES = 2**20
 MAX_ATTRIBUTES = 1000
 _MOST_TEXT = 400
@@ -135,8 +136,9 @@ class _Target:
 
     parser: _Numbered
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, most: int) -> None:
         self.path = path
+        self.most = most
         self.root: Element | None = None
         self.stack: list[Element] = []
         self.count = 0
@@ -146,8 +148,8 @@ class _Target:
             tag.rpartition("}")[2], attributes, self.parser.CurrentLineNumber, self.path
         )
         self.count += 1
-        if self.count > MAX_ELEMENTS:
-            raise element.error(f"more than {MAX_ELEMENTS} elements")
+        if self.count > self.most:
+            raise element.error(f"more than {self.most} elements")
         if len(attributes) > MAX_ATTRIBUTES:
             raise element.error(f"an element with more than {MAX_ATTRIBUTES} attributes")
         if len(self.stack) >= MAX_DEPTH:
@@ -195,7 +197,7 @@ def parse(content: bytes, path: str | os.PathLike[str]) -> Element:
     name = os.fspath(path)
     if max(map(len, content.split(b">"))) > MAX_TAG_BYTES:
         raise AssetError(f"{name}: holds a tag or text longer than {MAX_TAG_BYTES // 2**10} kB")
-    target = _Target(name)
+    target = _Target(name, max(MAX_ELEMENTS, len(content) // BYTES_AN_ELEMENT))
     parser = DefusedXMLParser(target=target, forbid_dtd=True)
     target.parser = parser.parser
     # Strictly a declaration must come first; files with blank lines before it are about, so these

@@ -63,11 +63,12 @@ def test_rank_and_consistent_right_hand_sides():
     assert np.allclose(A.T @ x, b, atol=1e-11)
 
 
-@pytest.mark.parametrize("columns", [5, 64, 103])
+@pytest.mark.parametrize("columns", [5, 64, 103, 1100])
 def test_products_are_subtracted(columns):
     rng = np.random.default_rng(columns)
     A, B = rng.normal(size=(4, 6)), rng.normal(size=(6, columns))
     A[1:3, 2:] = 0.0
+    A[2:, :3] = 0.0  # a row of nothing, and one that begins late
     C = rng.normal(size=(4, columns))
     expected = C - 0.5 * A @ B
     subtract_product(C, A, B, (4, 6, columns), 0.5)

@@ -12,7 +12,7 @@ import pytest
 import spatialops as so
 from spatialops.errors import AssetError, SpatialOpsError
 from spatialops.io import read
-from spatialops.io.safe_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
+from spatialops.io.safe_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, parse
 
 BOMB = '<!DOCTYPE lolz [<!ENTITY a "lol">' + "".join(
     f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)
@@ -86,9 +86,22 @@ def test_bounds_are_told(tmp_path):
         path.write_text(HOSTILE[name])
         with pytest.raises(AssetError, match=words):
             read(path)
+    path.write_text(HOSTILE["large"])
+    with pytest.raises(AssetError, match="larger than 32 MB"):
+        read(path)
     path.write_text(HOSTILE["bomb"])
     with pytest.raises(AssetError, match="document types and entities are refused"):
         read(path)
+
+
+def test_large_files_may_have_more_elements_than_small_ones():
+    """A robot of 10 000 links, as we write it, has 120 000 in 5.7 MB, and was refused."""
+    link = b'<origin xyz="0.123456789012 0 0"/>'
+    count = 3 * MAX_ELEMENTS
+    root = parse(b"<robot>" + count * link + b"</robot>", "large.urdf")
+    assert len(root.children) == count
+    with pytest.raises(AssetError, match="elements"):
+        parse(b"<robot>" + count * link.replace(b"123456789012 0 0", b"") + b"</robot>", "x")
 
 
 MJCF = """<mujoco><worldbody><body name="a"><freejoint/><geom size="0.1" mass="1" quat="1 0 0 0"/>

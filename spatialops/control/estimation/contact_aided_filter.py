@@ -12,7 +12,7 @@ height does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.linalg import block_diag
 from spatialops._arrays import Array, ArrayLike, BoolArray, array, instance, scalar, several
 from spatialops.algebra.rotation import rotation_matrix, to_quaternion
 from spatialops.control.estimation.invariant_error import exponential, moved, skew
+from spatialops.control.memory import Remembers, put_in
 from spatialops.control.task_space.points import Points
 from spatialops.errors import ArgumentError
 from spatialops.tree.free_frames import FreeFrame
@@ -32,6 +33,15 @@ from spatialops.tree.state import State, checked_state
 _V = slice(3, 6)
 _P = slice(6, 9)
 _FEET = 9
+_ESTIMATE = (
+    "_R",
+    "_x",
+    "_spin",
+    "_held",
+    "gyroscope_bias",
+    "accelerometer_bias",
+    "covariance",
+)
 _SLIPS = 1e-2  # s for which the velocity of a foot that is soft on the ground keeps
 
 
@@ -68,7 +78,7 @@ class FilterNoise:
             scalar(value, name, low=0.0, strict=True)
 
 
-class ContactAidedFilter:
+class ContactAidedFilter(Remembers):
     """A state for controllers, from what a legged robot can measure.
 
     Parameters
@@ -104,7 +114,7 @@ class ContactAidedFilter:
     Raises
     ------
     ArgumentError
-        For an IMU that is not on the base, and numbers out of range.
+        For an IMU that is not on the base, feet that do not hang on it, and numbers out of range.
 
     References
     ----------
@@ -161,6 +171,8 @@ class ContactAidedFilter:
         rest = self._points.rows(self._at_origin(), np.zeros(model.nv))
         if np.delete(rest.J[-1], self._v, axis=1).any():
             raise ArgumentError("imu: expected a node on the base")
+        if not rest.J[:-1, :, self._v].any(axis=(1, 2)).all():
+            raise ArgumentError("feet: expected nodes on bodies that hang on the base")
         self._turn = rotation_matrix(rotation)  # of the IMU in the base
         self._lever = rest.points[-1]
         self._count = len(feet)
@@ -184,7 +196,7 @@ class ContactAidedFilter:
         ArgumentError
             For a state of another model.
         """
-        checked_state(state, self.model)
+        state = checked_state(state, self.model)
         spin, linear = state.v[self._v[:3]], state.v[self._v[3:]]
         pose = self._home.in_world(state.q[self._q])
         R = rotation_matrix(pose[3:])
@@ -234,15 +246,32 @@ class ContactAidedFilter:
         Raises
         ------
         ArgumentError
-            For arrays of another shape, NaN or infinity, as of sensors before their first step; the
-            estimate stays what it was.
+            For arrays of another shape, NaN or infinity, as of sensors before their first step,
+            numbers that overflow, and quaternions of joints that are zero; the estimate stays what
+            it was.
         """
         dt = scalar(dt, "dt", low=0.0, strict=True)
         reading = array(imu, (6,), "imu", finite=True)
         joints = array(q, (len(self._joints_q),), "q", finite=True)
         rates = array(v, (len(self._joints_v),), "v", finite=True)
         touches = array(touching, (self._count,), "touching", finite=True) > 0.0
-        h, J, spins = self._feet(joints, rates)
+        feet = self._feet(joints, rates)
+        before = {name: item.copy() for name, item in self._remembered().items()}
+        try:
+            with np.errstate(over="raise", invalid="raise"):
+                self._follow(dt, reading, feet, touches)
+                return self._state(joints, rates)
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
+            vars(self).update(before)
+            raise ArgumentError(
+                f"imu, q, v: no state follows from numbers so large after {dt:.3g} s"
+            ) from error
+
+    def _follow(
+        self, dt: float, reading: Array, feet: tuple[Array, Array, Array], touches: BoolArray
+    ) -> None:
+        """Carried on by the IMU, corrected by feet."""
+        h, J, spins = feet
         spin = reading[3:] - self.gyroscope_bias
         mean = 0.5 * (spin + self._spin)
         self._carry(dt, mean, reading[:3] - self.accelerometer_bias)
@@ -252,7 +281,12 @@ class ContactAidedFilter:
         self._held = touches
         self._correct(h, J, touches)
         self._spin = reading[3:] - self.gyroscope_bias
-        return self._state(joints, rates)
+
+    def _remembered(self) -> Mapping[str, Array]:
+        return {name: getattr(self, name) for name in _ESTIMATE}
+
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        put_in(self._remembered(), kept)
 
     def _feet(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Feet in the IMU's frame: places (k, 3), Jacobian (k, 3, n), angular velocities (k, 3)."""
@@ -260,7 +294,8 @@ class ContactAidedFilter:
         speeds = np.zeros(self.model.nv)
         state[self._joints_q] = q
         speeds[self._joints_v] = v
-        rows = self._points.rows(state, speeds)
+        given = State(state, speeds).checked(self.model)  # quaternions of joints made unit
+        rows = self._points.rows(given.q, given.v)
         T = self._turn
         h = (rows.points[:-1] - self._lever) @ T
         J = T.T @ rows.J[:-1, 3:][:, :, self._joints_v]
@@ -376,4 +411,4 @@ class ContactAidedFilter:
         result[self._q] = self._home.coordinates(np.concatenate([place, to_quaternion(R)]))
         speeds[self._v[:3]] = spin
         speeds[self._v[3:]] = R.T @ self._x[0] - np.cross(spin, self._lever)
-        return State(result, speeds)
+        return State(result, speeds).checked(self.model)

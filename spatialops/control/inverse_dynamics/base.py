@@ -7,7 +7,7 @@ actuated rows. Subclasses name the law and the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypedDict, get_args
 
@@ -18,6 +18,7 @@ from spatialops._arrays import (
     ArrayLike,
     BoolArray,
     all_finite,
+    array,
     instance,
     is_one_of,
     largest,
@@ -43,6 +44,7 @@ from spatialops.control.inverse_dynamics.outcome import Judge
 from spatialops.control.inverse_dynamics.preferred import prefers_fewer
 from spatialops.control.inverse_dynamics.remembered import Remembered
 from spatialops.control.inverse_dynamics.replay import Replay, replay
+from spatialops.control.memory import Remembers
 from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
 from spatialops.errors import ArgumentError
 from spatialops.simulation.lookahead import Lookahead
@@ -80,7 +82,7 @@ class Options(TypedDict, total=False):
     reserve: float
 
 
-class ContactInverseDynamics(LawRounds, SafeController):
+class ContactInverseDynamics(Remembers, LawRounds, SafeController):
     """Motor forces that give demanded accelerations against contact forces that it predicts.
 
     Parameters
@@ -290,6 +292,22 @@ class ContactInverseDynamics(LawRounds, SafeController):
         now = checked_state(state, self.model)
         forces = base if self.others is None else self.lookahead.simulator.effort.cut(base)
         return self._compiled.answer(now, accelerations, forces, self._gain, stands, self._forces)
+
+    def _remembered(self) -> Mapping[str, Array]:
+        """What Coriolis forces count on, and forces by name, near which the next ones are."""
+        last = self._forces
+        return {"gain": self._gain, "names": last.names.astype(np.float64), "world": last.world}
+
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        gain = array(kept["gain"], (self.model.nv,), "gain", finite=True)
+        names = array(kept["names"], (None, 3), "names", finite=True)
+        world = array(kept["world"], (len(names), 3), "world", finite=True)
+        self._gain = gain.copy()
+        self._forces = Remembered(names.astype(np.int64), world.copy())
+        self._fresh = False
+
+    def _parts(self) -> Mapping[str, object]:
+        return {"demand": self.demand, "others": self.others}
 
     def explain(self) -> Explanation:
         """Why the last command was what it was; where limits cut it, what is left of it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from spatialops.control.joint_tracking import Reference
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.control.locomotion.trot_step import Beat, Walk, counted_on, walk_on
+from spatialops.control.memory import Remembers, put_in
 from spatialops.errors import ArgumentError
 from spatialops.tree.state import State
 
@@ -20,7 +21,7 @@ Command = Callable[[float, State], ArrayLike]
 _TURNS = 5.0  # rad/s^2 of turning for each m/s^2 of going: how fast commands are followed
 
 
-class Trot:
+class Trot(Remembers):
     """Feet that carry the base along, in the base's own frame.
 
     Feet that stand move against the base as the ground would, at every call anew; those that swing
@@ -140,6 +141,15 @@ class Trot:
         kept = np.empty(len(gait.landings), dtype=np.int64)
         count = counted_on(time / gait.period, gait.duty, gait.landings, self.legs.links, kept)
         return kept[:count]
+
+    def _remembered(self) -> Mapping[str, Array]:
+        return self._walk._asdict()
+
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        put_in(self._remembered(), kept)
+
+    def _parts(self) -> Mapping[str, object]:
+        return {"command": self.command}
 
 
 def _three(command: ArrayLike) -> Vec3:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, instance, scalar
+from spatialops._arrays import Array, ArrayLike, array, instance, scalar, whole
 from spatialops.algebra.rotation import rotation_matrix
+from spatialops.control.memory import Remembers
 from spatialops.tree.state import State
 
 COURSE = ((0.0, 0.0), (0.25, 0.0), (0.0, 0.25), (0.0, -0.25), (-0.25, 0.0))  # m, of [Z] figure 17
@@ -16,7 +18,7 @@ _SLOWS = 0.05  # m before a waypoint, from where on the robot goes slower
 _STEERING = 3.0  # 1/s; turning for each radian that it heads off
 
 
-class Waypoints:
+class Waypoints(Remembers):
     """Walk from point to point: turn towards the next one, ahead as far as one faces it.
 
     Parameters
@@ -95,3 +97,9 @@ class Waypoints:
         pace = self.speed * min(1.0, distance / _SLOWS)
         turning = float(np.clip(_STEERING * off, -self.turn, self.turn))
         return np.array([pace * max(math.cos(off), 0.0) ** 2, 0.0, turning])
+
+    def _remembered(self) -> Mapping[str, Array]:
+        return {"reached": np.array(float(self.reached))}
+
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        self.reached = whole(float(array(kept["reached"], (), "reached")), "reached", low=0)

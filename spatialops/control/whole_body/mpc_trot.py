@@ -8,7 +8,7 @@ feet that stand held, and feet that swing on their way to where the robot will n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from spatialops._arrays import (
     Array,
     ArrayLike,
     all_finite,
+    array,
     instance,
     not_finite,
     scalar,
@@ -31,6 +32,7 @@ from spatialops.control.locomotion.centroidal_mpc import CentroidalMPC
 from spatialops.control.locomotion.centroidal_tables import Body, ForcePlan, Horizon, Wanted
 from spatialops.control.locomotion.contact_schedule import ContactSchedule
 from spatialops.control.locomotion.gait import Gait
+from spatialops.control.memory import Remembers, put_in
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.safe_command import SafeController
@@ -66,7 +68,7 @@ class StepRule:
     capture: float = 1.0
 
 
-class MpcTrotController(SafeController):
+class MpcTrotController(Remembers, SafeController):
     """Walks by forces of a short horizon over a gait's schedule, on level ground.
 
     Parameters
@@ -241,6 +243,35 @@ class MpcTrotController(SafeController):
         """
         self._explanation = self._whole.explained(super().explain())
         return self._explanation
+
+    def _remembered(self) -> Mapping[str, Array]:
+        """Steps that are on their way, and the plan, if there is one, with its time and heading."""
+        kept = {"pace": self._pace, **self._on_their_way()}
+        if self.plan is None:
+            return kept
+        return kept | self.plan._asdict() | {"began": np.array([self._planned, self._began])}
+
+    def _remember(self, kept: Mapping[str, Array]) -> None:
+        self._pace = array(kept["pace"], (3,), "pace", finite=True).copy()
+        put_in(self._on_their_way(), kept)
+        self.plan = None
+        self._planned = np.inf
+        if "began" not in kept:
+            return
+        began = array(kept["began"], (2,), "began", finite=True)
+        n, k = self.mpc.steps, len(self._now.feet)
+        shapes = {"forces": (n, k, 3), "coordinates": (n + 1, 6), "rates": (n + 1, 6)}
+        shapes["accelerations"] = n, 6
+        each = {name: array(kept[name], shapes[name], name, finite=True) for name in shapes}
+        self.plan = ForcePlan(**each)
+        self._planned, self._began = began.tolist()
+
+    def _on_their_way(self) -> Mapping[str, Array]:
+        steps = self._steps
+        return {name: getattr(steps, name) for name in ("goals", "lifted", "ends", "stood")}
+
+    def _parts(self) -> Mapping[str, object]:
+        return {"command": self.command}
 
     def _see(self, state: State) -> None:
         model = self.model

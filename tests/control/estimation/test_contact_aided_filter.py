@@ -174,6 +174,42 @@ def test_what_does_not_fit_is_refused():
         FilterNoise(foot=0.0)
 
 
+def test_numbers_that_overflow_leave_the_estimate_as_it_was():
+    robot, imu, found = standing()
+    both = np.ones(4)
+    joints, still = robot.state.q[7:], np.zeros(12)
+    found(DT, imu, joints, still, both)
+    before = found.covariance.copy()
+    for given in (
+        (DT, 1e300 * np.ones(6), joints, still, both),
+        (1e300, imu, joints, still, both),
+    ):
+        with pytest.raises(ArgumentError, match="so large"):
+            found(*given)
+    assert np.array_equal(found.covariance, before)
+    state = found(DT, imu, joints, still, both)
+    assert np.abs(state.q - robot.state.q).max() < 1e-9
+
+
+def test_ball_joints_give_quaternions_and_feet_hang_on_the_base():
+    builder = so.TreeBuilder()
+    inertia = so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("base", joint="free", inertia=inertia)
+    builder.add_body("leg", parent="base", joint="ball", inertia=inertia)
+    builder.add_body("ball", joint="free", inertia=inertia)
+    model = builder.build()
+    with pytest.raises(ArgumentError, match="hang on the base"):
+        ContactAidedFilter(model, [so.Node("ball")])
+    found = ContactAidedFilter(model, [so.Node("leg", (0.0, 0.0, -1.0))])
+    imu = np.array([0.0, 0.0, 9.81, 0.0, 0.0, 0.0])
+    q = model.neutral()[7:]
+    q[3] = 2.0  # as an encoder rounds it, and worse
+    state = found(DT, imu, q, np.zeros(9), [True])
+    assert state.q[7:11] == pytest.approx([0.0, 0.0, 0.0, 1.0])
+    with pytest.raises(ArgumentError, match="index 7 is zero"):
+        found(DT, imu, np.zeros(len(q)), np.zeros(9), [True])
+
+
 def test_where_the_bases_joint_is_at_home_changes_nothing():
     robot = so.models.quadruped()
     state = so.State(robot.model.random(np.random.default_rng(0)), 0.1 * np.ones(18))

@@ -33,12 +33,13 @@ _INDEPENDENT = 1e-6  # and those that are surely not
 def factor_system(K: Array, system: Array, upper: Array, order: IntArray, scratch: Array) -> int:
     """Factors of K; its rank, or BACKWARD."""
     n = K.shape[0]
-    if factor_backward(K, n, system, upper, scratch):
+    own = order[of.SYSTEM_ORDER :]
+    if factor_backward(K, n, system, upper, scratch, own):
         return of.BACKWARD
     for i in range(n):
         for j in range(n):
             system[i, j] = K[i, j]
-    return factor_by_rows(system, n, 0.0, order[of.SYSTEM_ORDER :])
+    return factor_by_rows(system, n, 0.0, own)
 
 
 @kernel
@@ -47,10 +48,11 @@ def solve_system(
 ) -> None:
     """X <- K^-1 X for so many columns."""
     n = X.shape[0]
+    own = order[of.SYSTEM_ORDER :]
     if rank == of.BACKWARD:
-        solve_backward(system, upper, n, X, columns)
+        solve_backward(system, upper, n, own, X, columns)
     else:
-        solve_lu(system, n, rank, order[of.SYSTEM_ORDER :], X, columns)
+        solve_lu(system, n, rank, own, X, columns)
 
 
 @kernel
