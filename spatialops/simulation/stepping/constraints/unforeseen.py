@@ -34,6 +34,7 @@ from spatialops.simulation.stepping.constraints.same_contacts import has_one_poi
 from spatialops.simulation.stepping.tables import Tables
 
 _MOST_ANEW = 2  # times that a piece is stated anew at its length
+_DEEP = 5.0  # times the margin: what is not left to the projection of positions
 _NEARLY_ALL = 0.99  # of a piece: it is cut where it ends
 _SHORTEST = 1.0 / 64.0  # of a step: pieces that are not made shorter
 
@@ -83,7 +84,7 @@ def met_unforeseen(t: Tables) -> bool:
     if inelastic == 0 or not arrive_together(t):
         return False
     if t.control[at.ANEW] == _MOST_ANEW:
-        return deepest > t.settings[at.MARGIN] and shorten(t, 0.5)
+        return deepest > _DEEP * t.settings[at.MARGIN] and shorten(t, 0.5)
     copy_into(t.vectors[at.V_ANEW, : t.v.size], t.vectors[at.V_X, : t.v.size])
     keep_reach(t, max(fastest * t.monitor[at.PIECE], t.monitor[at.REACH]), t.control[at.ANEW] + 1)
     return True

