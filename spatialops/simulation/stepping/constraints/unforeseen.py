@@ -36,7 +36,7 @@ from spatialops.simulation.stepping.tables import Tables
 _MOST_ANEW = 2  # times that a piece is stated anew at its length
 _DEEP = 5.0  # times the margin: what is not left to the projection of positions
 _NEARLY_ALL = 0.99  # of a piece: it is cut where it ends
-_SHORTEST = 1.0 / 64.0  # of a step: pieces that are not made shorter
+_SHORTEST = 1.0 / 256.0  # of a step: pieces are not made shorter than that
 
 
 @merged
@@ -136,10 +136,14 @@ def shall_end_at(t: Tables, x: float) -> bool:
 
 @merged
 def shorten(t: Tables, x: float) -> bool:
-    """Leave so much of the piece, which is to be stated anew; False where it is short already."""
-    if t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
+    """Leave so much of the piece, which is to be stated anew; False where it were too short.
+
+    Pieces grow by twice at most from one to the next, and little goes far in so short a time.
+    """
+    left = x * t.monitor[at.PIECE]
+    if left < _SHORTEST * t.settings[at.DT]:
         return False
-    t.monitor[at.LONGEST] = x * t.monitor[at.PIECE]
+    t.monitor[at.LONGEST] = left
     return True
 
 
