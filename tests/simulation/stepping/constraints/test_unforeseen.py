@@ -40,6 +40,19 @@ def test_a_joint_that_leaves_its_stop_is_not_pushed_through_it(n, force):
     assert state.v == pytest.approx(np.zeros(n), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"law": "cone"}, {"law": "no-slip"}, {"law": "frictionless"}, {"impacts": "propagated"}],
+    ids=str,
+)
+def test_no_law_lets_it_through(options):
+    simulator = so.Simulator(sliders(3), dt=STEP, **options)
+    state = so.State(np.zeros(3), np.full(3, SPEED))
+    state, info = simulator.step(state, np.array([0.0, 0.0, -900.0]))
+    assert info.penetration <= 1e-9
+    assert state.q == pytest.approx(np.zeros(3), abs=1e-9)
+
+
 def test_a_ball_that_leaves_the_floor_is_not_pushed_into_it():
     builder = so.TreeBuilder(gravity=(0.0, 0.0, -100.0))
     builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(RADIUS, mass=1.0))
