@@ -58,6 +58,7 @@ from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.batch.eights.smooth_part import aim, go_on, to_smooth_part
 from spatialops.simulation.batch.meeting import await_done
 from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stepping.constraints.unforeseen import is_pushed_back
 from spatialops.simulation.stepping.contact_solver import solve_here
 from spatialops.simulation.stepping.contact_stage import prepare_contact, state_problem
 from spatialops.simulation.stepping.detection_stage import (
@@ -120,6 +121,7 @@ _MET_AT_REST = (
 )
 _MET_IN_IMPACTS = (
     cut_piece,
+    is_pushed_back,
     prepare_compression,
     compress,
     after_compression,

@@ -33,7 +33,6 @@ from spatialops.dynamics.response import squared_length
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
     arrive_together,
-    drop_far,
     mark_arrivals,
 )
 from spatialops.simulation.stepping.constraints.closed_mechanisms import project_contacts
@@ -52,6 +51,7 @@ from spatialops.simulation.stepping.constraints.torsional_rolling import (
     has_moments,
     measure_spins,
 )
+from spatialops.simulation.stepping.constraints.unforeseen import drop_far
 from spatialops.simulation.stepping.contact_drift import add_drift, put_drift
 from spatialops.simulation.stepping.detection_stage import take_contacts
 from spatialops.simulation.stepping.tables import Tables, has_runs, runs_of

@@ -136,11 +136,22 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
 @inlined
 def takes_part(t: Tables, i: int) -> bool:
     """Whether seen contact i takes part in the step's problem."""
-    if not is_fast(t, i) or t.control[at.PIECES] == at.MAX_PIECES:
-        return True
     if arrive_together(t) and t.seen[i, col.RESTITUTION] == 0.0:
         return True
+    if is_far(t, i):
+        return has_touched(t, i)
+    if not is_fast(t, i) or t.control[at.PIECES] == at.MAX_PIECES:
+        return True
     return has_touched(t, i)
+
+
+@inlined
+def is_far(t: Tables, i: int) -> bool:
+    """Whether seen contact i is not near within the rest of the piece, but within the reach."""
+    if t.monitor[at.REACH] == 0.0:
+        return False
+    gap, margin = t.seen[i, col.GAP], t.settings[at.MARGIN]
+    return min(gap, gap + remaining_time(t) * t.seen[i, col.APPROACH]) > margin
 
 
 @merged
@@ -148,7 +159,7 @@ def arriving_pairs(t: Tables) -> int:
     """Pairs of bodies that come together fast, without restitution, where they did not touch."""
     count, last = 0, -1
     for i in range(t.control[at.SEEN]):
-        if not is_fast(t, i) or t.seen[i, col.RESTITUTION] > 0.0:
+        if not is_fast(t, i) or t.seen[i, col.RESTITUTION] > 0.0 or is_far(t, i):
             continue
         if not has_touched(t, i):
             count += of_others(t, i, last)

@@ -16,11 +16,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import finite_status
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.arrivals import (
-    forget_arrivals,
-    keep_reach,
-    met_unforeseen,
-)
+from spatialops.simulation.stepping.constraints.arrivals import forget_arrivals
 from spatialops.simulation.stepping.constraints.closed_mechanisms import add_reactions
 from spatialops.simulation.stepping.constraints.forgone_motion import asks_too_much
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -31,6 +27,12 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     has_loops,
     is_driven,
     keep_frames,
+)
+from spatialops.simulation.stepping.constraints.unforeseen import (
+    is_pushed_back,
+    keep_reach,
+    met_unforeseen,
+    shall_end_at,
 )
 from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_solver import (
@@ -358,10 +360,14 @@ def move(t: Tables) -> int:
             return state_anew(t)
         if arrives_fast(t):
             x = cut_piece(t)
+            if is_pushed_back(t):
+                return state_anew(t)
             if x == 1.0 and sinks_fast(t):
                 return begin_anew(t)
         elif may_cross(t):
             x = cut_at_crossing(t)
+        if shall_end_at(t, x):
+            return state_anew(t)
     if t.control[at.SEEN] < 0:
         return at.CONTACTS_FULL
     if t.control[at.ACTING] > 0:

@@ -17,7 +17,7 @@ from spatialops.collision._layout import (
     GEOM_LINK,
     INFINITE,
 )
-from spatialops.collision.detector import is_simple, pair_gap, place_geom, relative_velocity
+from spatialops.collision.detector import pair_gap, place_geom, relative_velocity
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, row_at
@@ -25,6 +25,7 @@ from spatialops.dynamics.kinematics import move_link, place_link
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import count_met, cuts, of_pair
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint, stop_gap
+from spatialops.simulation.stepping.constraints.same_contacts import has_one_point
 from spatialops.simulation.stepping.continuous_collision import first_crossing
 from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.integrators.flow import flow_to
@@ -126,12 +127,6 @@ def violating_pairs(t: Tables) -> int:
         t.lcp_vectors[count] = -gap if touched else 0.0
         count += 1
     return count
-
-
-@inlined
-def has_one_point(t: Tables, p: int) -> bool:
-    """Whether a pair is the stop of a joint, or never touches in more than one point."""
-    return True if of_joint(t, p) else is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
 
 
 @merged

@@ -15,21 +15,17 @@ the rest of its impulse in the next one. (With x = 0 for all, the implicit rule 
 impulses fell into two parts at random, and what friction did did not converge as h fell: 2 % of the
 velocities of a quadruped that lands, at any h; it is 0.1 % at 1 ms now, and half at half of it.) No
 energy enters: the mean velocity of the default rule would ask what arrives early to bounce.
-What contacts themselves push against something is not seen ahead: the piece is stated once more,
-with all that is so near.
+What contacts themselves push against something is not seen ahead: see `unforeseen`.
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import IntArray
 from spatialops._compile.jit import inlined, merged
-from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.collision import _layout as col
-from spatialops.collision.detector import relative_velocity
-from spatialops.collision.known_contacts import first_of_pair, row_of_same
+from spatialops.collision.known_contacts import first_of_pair
 from spatialops.contact.newton.islands import join_trees, owner_of
 from spatialops.contact.rows import TREE_A, place_rows
-from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.same_contacts import row_before
 from spatialops.simulation.stepping.tables import Tables
@@ -37,7 +33,6 @@ from spatialops.simulation.stepping.tables import Tables
 # Contacts from which on a cut counts more than once. 690 of a wall, two bricks of which fall, had
 # a problem in five for each brick that lands, of half a second.
 _OF_A_PILE = 64.0
-_MOST_ANEW = 2  # times that a piece is stated anew
 _LATEST = 0.999  # of a piece: a time of arrival
 
 
@@ -83,31 +78,10 @@ def forget_arrivals(t: Tables) -> None:
         t.vectors[at.LATE, : t.v.size] = 0.0
 
 
-@merged
-def keep_reach(t: Tables, reach: float, anew: int) -> None:
-    """How far the next piece looks for what may be pushed against something."""
-    t.monitor[at.REACH] = reach
-    t.control[at.ANEW] = anew
-
-
 @inlined
 def came_in(t: Tables, i: int) -> bool:
     """Whether seen contact i is deeper than what touches, and still approaches fast."""
     return t.seen[i, col.GAP] < -t.settings[at.TOUCH] and is_fast(t, i)
-
-
-@inlined
-def is_met(t: Tables, i: int, m: int) -> bool:
-    """Whether seen contact i is one of the m acting ones, or of a pair that acts and shallow.
-
-    What lands on one corner turns and slams down on others, whose contacts have other names then.
-    Stating the piece anew meets few of them; what is no deeper than what counts as near is left to
-    the projection of positions.
-    """
-    if row_of_same(t.ints, m, t.seen_ints, i) >= 0:
-        return True
-    acts = of_pair(t.ints, m, t.seen_ints[i, col.CONTACT_PAIR], i)
-    return acts and t.seen[i, col.GAP] >= -t.settings[at.MARGIN]
 
 
 @inlined
@@ -153,59 +127,6 @@ def count_met(t: Tables) -> None:
         if touches and t.seen[i, col.RESTITUTION] == 0.0:
             inelastic = 1
     t.control[at.MET] += inelastic
-
-
-@merged
-def met_unforeseen(t: Tables) -> bool:
-    """Whether the piece is to be stated anew, for inelastic arrivals that its problem left out.
-
-    Contacts at its end are seen.
-    """
-    fastest = 0.0
-    inelastic, last = 0, -1
-    m = t.control[at.ACTING] if arrive_together(t) else 0
-    for i in range(t.control[at.SEEN]):
-        if not came_in(t, i):
-            continue
-        if t.seen[i, col.RESTITUTION] > 0.0:
-            return False
-        if is_met(t, i, m):
-            continue
-        inelastic += of_others(t, i, last)
-        last = i
-        fastest = max(fastest, -t.seen[i, col.APPROACH])
-    meet_together(t, inelastic, t.control[at.MET])
-    if inelastic == 0 or not arrive_together(t) or t.control[at.ANEW] == _MOST_ANEW:
-        return False
-    copy_into(t.vectors[at.V_ANEW, : t.v.size], t.vectors[at.V_X, : t.v.size])
-    keep_reach(t, max(fastest * t.monitor[at.PIECE], t.monitor[at.REACH]), t.control[at.ANEW] + 1)
-    return True
-
-
-@merged
-def drop_far(t: Tables) -> None:
-    """Of acting contacts within the reach, keep those that the first answer or free motion closes.
-
-    Velocities at V_E must be in `work`, and are left there.
-    """
-    h, margin = t.monitor[at.PIECE], t.settings[at.MARGIN]
-    over = share_over(t)
-    velocities_kernel(t.tree, t.links, t.vectors[at.V_ANEW, : t.v.size], t.work)
-    kept = 0
-    for i in range(t.control[at.ACTING]):
-        gap, speed = t.floats[i, col.GAP], t.floats[i, col.APPROACH]
-        a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
-        closed = min(gap, gap + (1.0 - over) * h * speed)
-        if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
-            velocity = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
-            end = dot(vec3(t.floats, i, col.NORMAL), velocity)
-            closed = min(closed, gap + h * (end - over * speed))
-        if closed <= margin or t.ints[i, col.CONTACT_FEATURE_A] < 0:
-            copy_into(t.ints[kept], t.ints[i])
-            copy_into(t.floats[kept], t.floats[i])
-            kept += 1
-    t.control[at.ACTING] = kept
-    velocities_kernel(t.tree, t.links, t.vectors[at.V_E, : t.v.size], t.work)
 
 
 @merged

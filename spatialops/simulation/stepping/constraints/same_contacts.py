@@ -11,9 +11,10 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, plus_scaled, vec3
 from spatialops.collision import _layout as col
-from spatialops.collision.detector import relative_velocity
+from spatialops.collision.detector import is_simple, relative_velocity
 from spatialops.collision.known_contacts import row_of_same
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -69,3 +70,9 @@ def size_across(t: Tables, g: int) -> float:
     shape = t.geom_ints[g, col.GEOM_SHAPE]
     has_rim = shape == col.CYLINDER or shape == col.CONE
     return t.geoms[g, col.GEOM_SIZE if has_rim else col.GEOM_BOUND]
+
+
+@inlined
+def has_one_point(t: Tables, p: int) -> bool:
+    """Whether a pair is the stop of a joint, or never touches in more than one point."""
+    return True if of_joint(t, p) else is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])

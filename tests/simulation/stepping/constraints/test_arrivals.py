@@ -192,6 +192,39 @@ def test_what_is_elastic_bounces_among_them():
     assert np.abs(np.delete(up, 2)).max() <= 1e-9
 
 
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_a_cut_beside_what_has_arrived_leaves_nobody_below_the_floor(share):
+    # The elastic one cuts the step, of which the others were 0.5 mm beyond the floor in the middle.
+    n = 8
+    heights, bounces = np.full(n, 1e-6), np.zeros(n)
+    heights[-1], bounces[-1] = 2.0 * STEP * share, 1.0
+    scene = balls(heights, [(0.0, 0.0, -2.0)] * n, restitutions=bounces)
+    state, info = so.Simulator(scene, dt=STEP).step(scene.state)
+    assert info.penetration <= 1e-9
+    speeds = state.v.reshape(n, 6)[:, 5]
+    assert np.abs(speeds[:-1]).max() <= 1e-9
+    assert speeds[-1] == pytest.approx(2.0, abs=1e-2)
+
+
+@pytest.mark.parametrize("gap", [1e-5, 2e-4, 1e-3])
+def test_a_row_that_is_pushed_together_ends_so_however_many_there_are(gap):
+    # Each of them meets the next one by what the ones before have done: the third 3.5 mm too late.
+    n, step = 14, 5e-3
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    geoms = []
+    for i in range(n):
+        joint = so.Joint("prismatic", axis="x")
+        ball = so.Inertia.sphere(RADIUS, mass=1.0)
+        place = (i * (2.0 * RADIUS + gap), 0.0, 0.0)
+        builder.add_body(f"b{i}", joint=joint, inertia=ball, position=place)
+        geoms.append(so.Geom(f"g{i}", f"b{i}", so.Sphere(RADIUS)))
+    state = so.State(np.zeros(n), np.eye(n)[0] * 5.0)
+    record = so.Simulator(so.Scene(builder.build(), geoms), dt=step).run(state, duration=0.05)
+    assert record.penetrations.max() <= 5e-4  # five times the margin
+    assert record.v[-1] == pytest.approx(np.full(n, 5.0 / n), rel=1e-9)
+    assert np.diff(record.kinetic).max() <= 1e-12
+
+
 def pushed_rows(n):
     """Rows of two balls and a wall: the first one pushes the second one against it in one step."""
     builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
