@@ -86,18 +86,18 @@ class Commands(LazyGroup):
         **extra: object,
     ) -> click.Context:
         """Read the arguments; help is written meanwhile."""
-        with _inone_line():
+        with _in_one_line():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         _open_streams()
-        with _inone_line():
+        with _in_one_line():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _inone_line() -> Iterator[None]:
+def _in_one_line() -> Iterator[None]:
     """Make what goes wrong in the block one line and an exit status."""
     try:
         yield
