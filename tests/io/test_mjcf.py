@@ -257,7 +257,7 @@ def test_contact_pairs_are_looked_at_whatever_masks_and_excludes_say(tmp_path):
     with pytest.warns(so.errors.AssetWarning, match="differs by direction"):
         scene = so.load_scene(path)
     looked_at = {
-        frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(len(scene.pairs))
+        frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(scene.n_pairs)
     }
     assert looked_at == {
         frozenset(("ga", "floor")): 0.7,

@@ -107,7 +107,7 @@ def test_of_two_floors_in_one_place_one_bears_each(tmp_path):
     scene = so.compose(parts, floor=True)
     floors = [g.name for g in scene.geoms if isinstance(g.shape, so.HalfSpace)]
     assert len(floors) == 3
-    names = [scene.pair_names(p) for p in range(len(scene.pairs))]
+    names = [scene.pair_names(p) for p in range(scene.n_pairs)]
     borne = {a: b for a, b in names if b in floors}
     assert len(borne) == len([1 for _, b in names if b in floors]) == 3
     assert borne["c/ball"] == floors[0]

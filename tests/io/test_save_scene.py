@@ -84,7 +84,7 @@ def by_name(scene: so.Scene) -> dict[frozenset[str], tuple[float, float, float]]
             float(table.torsion[i]),
             float(table.rolling[i]),
         )
-        for i in range(len(scene.pairs))
+        for i in range(scene.n_pairs)
     }
 
 

@@ -24,9 +24,10 @@ from spatialops.collision._layout import (
     HALF_SPACE,
     INFINITE,
     MESH,
+    NEAR_PAIR,
     PLACE,
 )
-from spatialops.collision.broad_phase import bound_gap, skin_of
+from spatialops.collision.broad_phase import bound_gap, near_pairs, skin_of
 from spatialops.collision.detector import (
     closing_speed,
     is_simple,
@@ -38,6 +39,7 @@ from spatialops.collision.detector import (
 )
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.collision.pair_runs import count_pairs, sides_of
 from spatialops.dynamics.kinematics import poses_kernel, shift_velocity, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import arrives_with_others
@@ -133,7 +135,7 @@ def looked_at(t: Tables, farthest: float) -> int:
     than half of `farthest` in it: all others are apart by half of the skin, less what is farthest.
     """
     listed = farthest <= 0.25 * skin_of(t.kept)
-    return t.near[t.near.size - 1] if listed else t.pairs.shape[0]
+    return near_pairs(t.near) if listed else count_pairs(t.pair_runs)
 
 
 @kernel
@@ -146,10 +148,10 @@ def gather_pairs(t: Tables, ways: Array, begin: int, farthest: float) -> tuple[i
     count = 0
     room = min(t.lcp_ints.size, ways.shape[0])
     end = looked_at(t, farthest)
-    listed = end < t.pairs.shape[0]
+    listed = end < count_pairs(t.pair_runs)
     for i in range(begin, end):
-        p = t.near[i] if listed else i
-        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        p = t.near[i, NEAR_PAIR] if listed else i
+        a, b = sides_of(t.geom_ints, t.pair_runs, p)
         if is_simple(t.geom_ints, a, b) or t.geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
             continue
         bound = bound_gap(t.geom_ints, t.geoms, t.centers, a, b)
@@ -170,7 +172,7 @@ def gather_pairs(t: Tables, ways: Array, begin: int, farthest: float) -> tuple[i
 @inlined
 def pair_speed(t: Tables, p: int) -> float:
     """How fast points of a pair approach each other at most."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
     return closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b)
 
@@ -184,7 +186,7 @@ def keep_fast(t: Tables, ways: Array, count: int) -> int:
     kept = 0
     for i in range(count):
         p = t.lcp_ints[i]
-        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        a, b = sides_of(t.geom_ints, t.pair_runs, p)
         travel = HASTE * t.monitor[at.PIECE] * max(ways[i, TRAVEL], pair_speed(t, p))
         if travel < 0.5 * width_of(t, p) or ways[i, UNTIL] >= travel:
             continue
@@ -233,7 +235,7 @@ def meets(t: Tables, ways: Array, i: int, x: float) -> bool:
     What touches slowly, or as the piece begins, is the contact problem's matter.
     """
     p = t.lcp_ints[i]
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
     scratch = Scratch(t.shape_rows, t.shape_ints, t.shape_rows[:0])
     gap, point, normal = nearest(geoms, t.centers, a, b, scratch)
@@ -256,13 +258,14 @@ def meets(t: Tables, ways: Array, i: int, x: float) -> bool:
 @inlined
 def width_of(t: Tables, p: int) -> float:
     """Half the least width of a pair's shapes or so."""
-    return min(t.geoms[t.pairs[p, 0], GEOM_WIDTH], t.geoms[t.pairs[p, 1], GEOM_WIDTH])
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
+    return min(t.geoms[a, GEOM_WIDTH], t.geoms[b, GEOM_WIDTH])
 
 
 @inlined
 def travel_along(t: Tables, p: int, normal: Vec3) -> float:
     """How far convex shapes approach along their normal in the piece at most, at these speeds."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     move, spin_a, spin_b = motion_of(t, p)
     speed = -dot(normal, move)
     speed += turning_along(t.geoms, t.centers, a, spin_a, normal)
@@ -273,7 +276,7 @@ def travel_along(t: Tables, p: int, normal: Vec3) -> float:
 @inlined
 def motion_of(t: Tables, p: int) -> tuple[Vec3, Vec3, Vec3]:
     """Velocity of geom A's position against B's, and how both turn; world axes."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     speed_a, spin_a = velocity_of(t, a)
     speed_b, spin_b = velocity_of(t, b)
     return minus(speed_a, speed_b), spin_a, spin_b
