@@ -51,12 +51,6 @@ def bound_gap(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) 
 
 
 @inlined
-def skin_of(kept: Array) -> float:
-    """The skin with which near pairs were listed last."""
-    return kept[kept.shape[0] - 1, _SKIN]
-
-
-@inlined
 def near_pairs(near: IntArray) -> int:
     """How many pairs are listed as near; -1: none have been yet."""
     return near[near.shape[0] - 1, col.NEAR_PAIR]
@@ -79,7 +73,7 @@ def renew_near_pairs(
     is listed) where there is no room for them. It is `skin`, or more where geoms are fast. The last
     row of `near` holds the count of the last renewal (-1: never), `kept` the positions then, and in
     its last row the skin and how often it has served. `order` is what a large scene is swept by,
-    see `sweep_order`; else it is empty.
+    see `sweep_order`.
     """
     n = kept.shape[0] - 1
     if near_pairs(near) >= 0:
@@ -94,7 +88,7 @@ def renew_near_pairs(
         fast = _SERVES / _MOVED * moved / kept[n, _SERVED]
         skin = max(skin, min(fast, _WIDEST * skin))
     kept[n, _SKIN], kept[n, _SERVED] = skin, 0.0
-    if order.size > 0:
+    if n >= SWEEP_FROM:
         count = sweep(geom_ints, geoms, runs, order, places, skin, near)
     else:
         count = all_near(geom_ints, geoms, runs, places, skin, near)
@@ -129,13 +123,49 @@ def put_near(near: IntArray, row: int, p: int, a: int, b: int) -> None:
 
 
 @inlined
-def low_end(geom_ints: IntArray, geoms: Array, places: Array, g: int) -> float:
-    """Where a geom begins along x."""
-    return (
-        -col.INFINITE
-        if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
-        else places[g, col.PLACE] - geoms[g, col.GEOM_BOUND]
-    )
+def low_end(geom_ints: IntArray, geoms: Array, places: Array, reaches: Array, g: int) -> float:
+    """Where a geom begins along x, or may come to begin: `reaches` say how far it goes, if any."""
+    if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
+        return -col.INFINITE
+    return places[g, col.PLACE] - geoms[g, col.GEOM_BOUND] - reach_of(reaches, g)
+
+
+@inlined
+def high_end(geom_ints: IntArray, geoms: Array, places: Array, reaches: Array, g: int) -> float:
+    """Likewise where it ends."""
+    if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
+        return col.INFINITE
+    return places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + reach_of(reaches, g)
+
+
+@inlined
+def reach_of(reaches: Array, g: int) -> float:
+    """How far a geom goes; nowhere where nobody says."""
+    return reaches[g] if reaches.size > 0 else 0.0
+
+
+@kernel
+def sort_along(
+    geom_ints: IntArray, geoms: Array, places: Array, reaches: Array, along: IntArray
+) -> None:
+    """Put geoms in the order in which they begin along x (D. L. Shell, 1959)."""
+    n = along.size - 1  # the last row is no geom
+    step = n // 2
+    while step > 0:
+        for i in range(step, n):
+            g, j = along[i], i
+            start = low_end(geom_ints, geoms, places, reaches, g)
+            while j >= step and low_end(geom_ints, geoms, places, reaches, along[j - step]) > start:
+                along[j] = along[j - step]
+                j -= step
+            along[j] = g
+        step = next_step(step)
+
+
+@inlined
+def next_step(step: int) -> int:
+    """The step of Shell's sorting that comes after one; 0 after the last."""
+    return 1 if step == 2 else step * 5 // 11
 
 
 @late(*_SWEPT)
@@ -150,26 +180,19 @@ def sweep(
 ) -> int:
     """Near pairs of a large scene: each geom against those that begin along x before it ends.
 
-    The order along x is kept from one renewal to the next, so that sorting by insertion has little
-    to do. Pairs are listed in the order of their numbers, as without sweeping.
+    The order along x is kept from one renewal to the next, so that sorting has little to do. Pairs
+    are listed in the order of their numbers, as without sweeping.
     """
     n, count = order.shape[1] - 1, 0
     along, first = order[ALONG], order[FIRST]
-    for i in range(1, n):
-        g, j = along[i], i
-        start = low_end(geom_ints, geoms, places, g)
-        while j > 0 and low_end(geom_ints, geoms, places, along[j - 1]) > start:
-            along[j] = along[j - 1]
-            j -= 1
-        along[j] = g
+    still = places[0, :0]
+    sort_along(geom_ints, geoms, places, still, along)
     for i in range(n):
         g = along[i]
-        end = places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + skin
-        if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
-            end = col.INFINITE
+        end = high_end(geom_ints, geoms, places, still, g) + skin
         for j in range(i + 1, n):
             other = along[j]
-            if low_end(geom_ints, geoms, places, other) > end:
+            if low_end(geom_ints, geoms, places, still, other) > end:
                 break
             plane = geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
             a, b = (other, g) if plane else (g, other)
@@ -191,10 +214,8 @@ def sweep(
 def sweep_order(runs: IntArray, n: int) -> IntArray:
     """What a scene of n geoms is swept by, (2, n + 1), from the runs of its pairs.
 
-    The first run of each geom, and an order of the geoms; of few geoms nothing, (2, 0).
+    The first run of each geom, and an order of the geoms.
     """
-    if n < SWEEP_FROM:
-        return np.zeros((2, 0), dtype=np.int64)
     order = np.zeros((2, n + 1), dtype=np.int64)
     order[FIRST] = first_runs(runs, n)
     order[ALONG] = np.arange(n + 1)
@@ -218,11 +239,11 @@ def sort(near: IntArray, count: int) -> None:
     step = count // 2
     while step > 0:
         for i in range(step, count):
-            p, a, b = near[i, col.NEAR_PAIR], near[i, col.NEAR_A], near[i, col.NEAR_B]
-            j = i
+            p, j = near[i, col.NEAR_PAIR], i
+            a, b = near[i, col.NEAR_A], near[i, col.NEAR_B]
             while j >= step and near[j - step, col.NEAR_PAIR] > p:
                 for column in range(col.NEAR_COLUMNS):
                     near[j, column] = near[j - step, column]
                 j -= step
             put_near(near, j, p, a, b)
-        step = 1 if step == 2 else step * 5 // 11
+        step = next_step(step)

@@ -145,7 +145,8 @@ def find_contacts(
     horizon, known = search.horizon, search.known
     count = 0
     for i in range(near_pairs(near)):
-        p, a, b = near[i, col.NEAR_PAIR], near[i, col.NEAR_A], near[i, col.NEAR_B]
+        p = near[i, col.NEAR_PAIR]
+        a, b = near[i, col.NEAR_A], near[i, col.NEAR_B]
         link_a, link_b = geoms.ints[a, col.GEOM_LINK], geoms.ints[b, col.GEOM_LINK]
         margins = max(geoms.floats[a, col.GEOM_MARGIN], geoms.floats[b, col.GEOM_MARGIN])
         reach = search.margin + margins

@@ -9,10 +9,12 @@ from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import (
     FULL,
     SWEEP_FROM,
+    all_near,
     near_list,
     near_pairs,
     renew_near_pairs,
     sort,
+    sweep,
     sweep_order,
 )
 
@@ -34,20 +36,19 @@ def crowd(n, rng):
 def test_sweeping_finds_what_going_through_all_pairs_finds(rng, spread):
     scene = crowd(SWEEP_FROM, rng)
     n, runs = len(scene.geoms), scene.pair_runs
-    places, lists = np.zeros((n + 1, col.PLACE_COLUMNS)), []
-    kept_order = sweep_order(runs, n)
-    assert kept_order.shape == (2, n + 1)
-    for _ in range(5):  # the order of one renewal is where the next begins
+    places, order = np.zeros((n + 1, col.PLACE_COLUMNS)), sweep_order(runs, n)
+    counts = []
+    for _ in range(5):  # the order of one search is where the next begins
         places[: n - 2, :3] = rng.uniform(-spread, spread, (n - 2, 3))
-        for order in (np.zeros((2, 0), dtype=np.int64), kept_order):
-            near, kept = near_list(runs, n, n * n), np.zeros((n + 1, 3))
-            count = renew_near_pairs(
-                scene.geom_ints, scene.geom_floats, runs, order, places, kept, 0.05, near
-            )
-            lists.append(near[:count].tolist())
-            assert np.array_equal(near[:count, 1:], scene.pairs[near[:count, 0]])
-        assert lists[-1] == lists[-2]
-    assert max(len(found) for found in lists) > n // 2
+        lists = []
+        near = near_list(runs, n, n * n)
+        count = sweep(scene.geom_ints, scene.geom_floats, runs, order, places, 0.05, near)
+        lists.append(near[:count].tolist())
+        assert np.array_equal(near[:count, 1:], scene.pairs[near[:count, 0]])
+        count = all_near(scene.geom_ints, scene.geom_floats, runs, places, 0.05, near)
+        assert near[:count].tolist() == lists[0]
+        counts.append(count)
+    assert max(counts) > n // 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 10, 1000])
@@ -59,11 +60,11 @@ def test_sorting(rng, size):
     assert np.array_equal(near, expected)
 
 
-@pytest.mark.parametrize("swept", [False, True])
-def test_a_list_that_is_full_says_so_and_lists_none(rng, swept):
-    scene = crowd(SWEEP_FROM, rng)
+@pytest.mark.parametrize("size", [SWEEP_FROM - 10, SWEEP_FROM])
+def test_a_list_that_is_full_says_so_and_lists_none(rng, size):
+    scene = crowd(size, rng)
     n, runs = len(scene.geoms), scene.pair_runs
-    order = sweep_order(runs, n) if swept else np.zeros((2, 0), dtype=np.int64)
+    order = sweep_order(runs, n)
     places, kept = np.zeros((n + 1, col.PLACE_COLUMNS)), np.zeros((n + 1, 3))
     for room, expected in ((scene.n_pairs - 1, FULL), (scene.n_pairs, scene.n_pairs)):
         near = np.zeros((room + 1, col.NEAR_COLUMNS), dtype=np.int64)

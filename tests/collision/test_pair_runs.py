@@ -98,7 +98,8 @@ def test_numbers_are_found_of_geoms(scene):
 
 
 def test_counts_and_widths_are_those_of_all_pairs(scene):
-    runs, ints, floats = scene.pair_runs, scene.geom_ints, scene.geom_floats
+    runs = scene.pair_runs
+    ints, floats = scene.geom_ints, scene.geom_floats
     shape = ints[:, col.GEOM_SHAPE]
     a, b = scene.pairs.T
     ball = (shape == col.SPHERE) | (shape == col.ELLIPSOID)

@@ -137,6 +137,7 @@ def _geoms(scene: Scene, m: int) -> Parts:
         "own_pairs": classes.own,
         "sweep_order": sweep_order(scene.pair_runs, n),
         "centers": places,
+        "reaches": np.zeros(n),
         "kept": np.zeros((n + 1, 3)),
         "stood": np.zeros((n, col.STOOD_COLUMNS)),
         "near": near_list(scene.pair_runs, n, m),

@@ -61,6 +61,7 @@ class Tables(NamedTuple):
     vectors: Array
     external: Array  # the same with what bears their weight
     centers: Array  # where geoms are
+    reaches: Array  # how far they may go in the piece
     kept: Array
     stood: Array  # where they stood when their contacts were made
     near: IntArray
