@@ -106,6 +106,16 @@ def pairs_within(runs: IntArray, chosen: BoolArray) -> int:
     return int(((before[end] - before[first]) * chosen[geom]).sum())
 
 
+def kinds_met(runs: IntArray, kinds: IntArray, n: int) -> BoolArray:
+    """Whether pairs of two of n kinds occur, (n, n), whichever is A; `kinds` are those of geoms."""
+    geom, first, end = ends_of(runs)
+    met = np.zeros((n, n), dtype=bool)
+    for kind in range(n):
+        before = np.concatenate([[0], np.cumsum(kinds == kind)])
+        met[kinds[geom[before[end] > before[first]]], kind] = True
+    return met | met.T
+
+
 def most_contacts(geom_ints: IntArray, runs: IntArray) -> int:
     """How many contacts all pairs may have at once."""
     shape = geom_ints[:, col.GEOM_SHAPE]

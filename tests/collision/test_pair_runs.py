@@ -1,5 +1,7 @@
 """Runs of pairs against the pairs themselves, one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,12 @@ from spatialops.collision.pair_runs import (
     count_pairs,
     find_pair,
     first_runs,
+    kinds_met,
     least_width,
     most_contacts,
     pairs_within,
 )
+from spatialops.errors import ArgumentError
 
 SHAPES = [Sphere(0.1), Box((0.1, 0.2, 0.3)), Ellipsoid((0.1, 0.2, 0.4))]
 
@@ -110,6 +114,16 @@ def test_counts_and_widths_are_those_of_all_pairs(scene):
     assert least_width(ints, floats, runs) == scene.pair_widths[passing].min()
 
 
+def test_kinds_meet_that_have_a_pair(scene):
+    kinds = scene.geom_ints[:-1, col.GEOM_SHAPE]
+    met = kinds_met(scene.pair_runs, kinds, 10)
+    expected = np.zeros((10, 10), dtype=bool)
+    for a, b in scene.pairs:
+        expected[kinds[a], kinds[b]] = expected[kinds[b], kinds[a]] = True
+    assert np.array_equal(met, expected)
+    assert not met.all()
+
+
 def test_the_thinnest_is_found_wherever_it_stands_in_a_run(rng):
     builder, inertia = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
     for i in range(13):
@@ -127,6 +141,27 @@ def test_a_scene_without_geoms_has_no_pairs():
     assert empty.n_pairs == 0
     assert empty.pairs.shape == empty.sides_of([]).shape == (0, 2)
     assert empty.least_width == col.INFINITE
+
+
+@pytest.mark.parametrize("wrong", [[4], [-1], [0.5], [np.nan], [[0]], 0, ["floor"], None, [1j]])
+def test_what_is_no_number_of_a_pair_is_refused(wrong):
+    scene = so.models.pendulum(2).scene()
+    assert scene.n_pairs == 4
+    for of in (scene.sides_of, scene.classes_of, scene.coefficients_of):
+        with pytest.raises(ArgumentError, match=r"pairs: (expected|holds)"):
+            of(wrong)
+
+
+def test_a_moment_of_a_pair_that_there_is_not_counts_nowhere():
+    """Walls with torsional friction alone: sqrt(0.1 0) is none, and walls do not meet."""
+    scene = so.models.pendulum(2).scene()
+    geoms = [
+        replace(geom, torsion=0.1) if isinstance(geom.shape, HalfSpace) else geom
+        for geom in scene.geoms
+    ]
+    table = so.Scene(scene.model, geoms).pair_table
+    assert not table.torsion.any()
+    assert table.occur.sum() == 2
 
 
 def test_thousands_of_bodies_need_a_row_each():

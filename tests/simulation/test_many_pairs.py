@@ -28,7 +28,7 @@ def raft(n):
 def test_room_for_near_pairs_grows_within_a_step(monkeypatch):
     scene = raft(150)
     simulator = so.Simulator(scene, dt=1e-3)
-    assert len(simulator.stepping.tables().near) - 1 < scene.n_pairs // 2
+    assert len(simulator.stepping.tables().near) - 1 < scene.n_pairs
     grown = simulator.run(duration=0.005)
     monkeypatch.setattr(broad_phase, "_ROOM", 1000)
     simulator = so.Simulator(scene, dt=1e-3)

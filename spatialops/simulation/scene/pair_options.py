@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
@@ -10,8 +11,12 @@ import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray, is_one_of, scalar
 from spatialops.collision import _layout as col
-from spatialops.collision.pair_coefficients import PairClasses, class_coefficients
-from spatialops.collision.pair_runs import find_pair, first_runs
+from spatialops.collision.pair_coefficients import (
+    Coefficients,
+    PairClasses,
+    class_coefficients,
+)
+from spatialops.collision.pair_runs import find_pair, first_runs, kinds_met
 from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
 
@@ -104,6 +109,8 @@ class PairTable(NamedTuple):
     ----------
     classes : PairClasses
         Friction and restitution by class, and the pairs with classes of their own.
+    occur : (c,) bool array
+        Whether there is a pair of the class, as far as kinds of geoms say.
     torsion, rolling : (c,) arrays
         Coefficients of torsional and rolling friction, m.
     newton, poisson : (c,) bool arrays
@@ -113,6 +120,7 @@ class PairTable(NamedTuple):
     """
 
     classes: PairClasses
+    occur: BoolArray
     torsion: Array
     rolling: Array
     newton: BoolArray
@@ -149,20 +157,26 @@ def checked_pairs(given: object, names: Iterable[str]) -> tuple[Pair, ...]:
 
 
 def pair_table(scene: Scene) -> PairTable:
-    """Coefficients of the scene's geoms by class, and those of `Scene.pair_laws` behind them."""
+    """Coefficients of the scene's geoms by class, and those of `Scene.pair_laws` behind them.
+
+    Classes of which there is no pair have none.
+    """
     mixed = class_coefficients(scene.geoms)
     own, given = _own_pairs(scene)
-    n_kinds = len(mixed.friction)
+    n = len(mixed.friction)
     ints = scene.geom_ints
+    met = kinds_met(scene.pair_runs, ints[:-1, col.GEOM_KIND], math.isqrt(n)).ravel()
+    mixed = Coefficients(*(np.where(met, row, 0.0) for row in mixed))
     of_kinds = [ints[a, col.GEOM_KINDS] + ints[b, col.GEOM_KIND] for a, b in scene.sides_of(own)]
-    source = np.concatenate([np.arange(n_kinds), np.array(of_kinds, dtype=np.int64)])
+    source = np.concatenate([np.arange(n), np.array(of_kinds, dtype=np.int64)])
     values = np.empty((len(source), col.PAIR_COLUMNS))
     values[:, col.PAIR_FRICTION] = mixed.friction[source]
     values[:, col.PAIR_RESTITUTION] = mixed.restitution[source]
     newton, poisson = np.zeros((2, len(source)), dtype=bool)
     moments = mixed.torsion[source], mixed.rolling[source]
-    table = PairTable(PairClasses(values, own), *moments, newton, poisson, {})
-    for row, pair in enumerate(given, start=n_kinds):
+    occur = np.append(met, np.full(len(own), True))
+    table = PairTable(PairClasses(values, own), occur, *moments, newton, poisson, {})
+    for row, pair in enumerate(given, start=n):
         if pair.law is not None:
             table.laws[row] = pair.law
         if pair.friction is not None:

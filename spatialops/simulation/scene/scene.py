@@ -14,7 +14,7 @@ from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
 from spatialops.collision import pair_runs
 from spatialops.collision.geom_tables import least_width
-from spatialops.collision.pair_coefficients import put_classes
+from spatialops.collision.pair_coefficients import Coefficients, put_classes
 from spatialops.collision.shapes import (
     FIXED,
     Geom,
@@ -330,41 +330,79 @@ class Scene:
         (k, 2) int array
             Indices into `geoms`.
 
+        Raises
+        ------
+        ArgumentError
+            For anything else than numbers of pairs.
+
         Examples
         --------
         >>> import spatialops as so
-        >>> scene = so.models.pendulum(2).scene(floor=-3.0)
+        >>> scene = so.models.quadruped().scene()
         >>> scene.sides_of([0]).tolist(), scene.pair_names(0)
-        ([[0, 2]], ('bob1', 'floor'))
+        ([[0, 15]], ('trunk', 'ground'))
         """
-        numbers = np.asarray(pairs, dtype=np.int64)
+        given = array(pairs, (None,), "pairs", finite=True)
+        numbers = given.astype(np.int64)
         sides = np.zeros((len(numbers), 2), dtype=np.int64)
+        if ((numbers != given) | (numbers < 0) | (numbers >= self.n_pairs)).any():
+            raise ArgumentError(f"pairs: expected whole numbers from 0 to {self.n_pairs - 1}")
         pair_runs.put_sides(self.geom_ints, self.pair_runs, numbers, sides)
         return sides
 
-    def classes_of(self, pairs: IntArray) -> IntArray:
+    def classes_of(self, pairs: ArrayLike) -> IntArray:
         """Classes of some pairs: rows of what `pair_table` has.
 
         Parameters
         ----------
-        pairs : (k,) int array
-            Their numbers.
+        pairs : (k,) array_like
+            Their numbers, 0 to n_pairs - 1.
 
         Returns
         -------
         (k,) int array
             Pairs of one class have the same coefficients and laws.
+
+        Raises
+        ------
+        ArgumentError
+            As `sides_of`.
         """
-        found = np.zeros(len(pairs), dtype=np.int64)
-        classes, sides = self.pair_table.classes, self.sides_of(pairs)
-        put_classes(classes, self.geom_ints, np.asarray(pairs, dtype=np.int64), sides, found)
+        sides = self.sides_of(pairs)
+        numbers = np.asarray(pairs, dtype=np.float64).astype(np.int64)
+        found = np.zeros(len(numbers), dtype=np.int64)
+        put_classes(self.pair_table.classes, self.geom_ints, numbers, sides, found)
         return found
 
-    @property
-    def pair_values(self) -> Array:
-        """Friction and restitution of all pairs, (n_pairs, 2)."""
-        values: Array = self.pair_table.classes.values[self.classes_of(np.arange(self.n_pairs))]
-        return values
+    def coefficients_of(self, pairs: ArrayLike) -> Coefficients:
+        """Coefficients of some pairs.
+
+        Parameters
+        ----------
+        pairs : (k,) array_like
+            Their numbers, 0 to n_pairs - 1.
+
+        Returns
+        -------
+        Coefficients
+            `friction`, `restitution`, `torsion` and `rolling`, (k,) each; the latter in m.
+
+        Raises
+        ------
+        ArgumentError
+            As `sides_of`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> scene = so.models.quadruped().scene()
+        >>> scene.coefficients_of([0]).friction.tolist()
+        [0.8]
+        """
+        table, own = self.pair_table, self.classes_of(pairs)
+        values = table.classes.values[own]
+        of_contact = values[:, col.PAIR_FRICTION], values[:, col.PAIR_RESTITUTION]
+        return Coefficients(*of_contact, table.torsion[own], table.rolling[own])
 
     @property
     def pair_table(self) -> PairTable:

@@ -130,7 +130,8 @@ def test_plain_data_there_and_back(model):
 
 def test_a_pair_may_have_a_friction_of_its_own(model):
     scene = so.Scene(model, geoms(), pair_laws=[so.Pair(a="floor", b="ball", friction=0.05)])
-    given = {frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(scene.n_pairs)}
+    friction = scene.coefficients_of(np.arange(scene.n_pairs)).friction
+    given = {frozenset(scene.pair_names(p)): mu for p, mu in enumerate(friction)}
     assert given[frozenset(("ball", "floor"))] == 0.05
     assert given[frozenset(("tip", "floor"))] == pytest.approx(np.sqrt(0.7 * 0.5))
     again = so.Scene.from_data(model, json.loads(json.dumps(scene.to_data())), scene.state)

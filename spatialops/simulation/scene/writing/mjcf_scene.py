@@ -264,9 +264,8 @@ class _Writer:
 def _are_alike(scene: Scene) -> bool:
     """Whether geoms that touch all others make the scene's pairs, and all have the same."""
     table = scene.pair_table
-    classes = np.unique(scene.classes_of(np.arange(scene.n_pairs)))
     dry = table.classes.values[:, col.PAIR_FRICTION]
-    values = [row[classes] for row in (dry, table.torsion, table.rolling)]
+    values = [row[table.occur] for row in (dry, table.torsion, table.rolling)]
     if not scene.n_pairs or any((row != row[0]).any() for row in values):
         return False
     masked = any(geom.group != 1 or geom.collides_with != 1 for geom in scene.geoms)
@@ -281,10 +280,7 @@ def _are_alike(scene: Scene) -> bool:
 
 def _rubbing(scene: Scene, row: int, count: int) -> dict[str, str]:
     """Coefficients of a pair: 3 numbers, or 5 with those of torsion and rolling by axes."""
-    table = scene.pair_table
-    (own,) = scene.classes_of(np.array([row]))
-    mu = float(table.classes.values[own, col.PAIR_FRICTION])
-    torsion, rolling = float(table.torsion[own]), float(table.rolling[own])
+    mu, _, torsion, rolling = (float(value[0]) for value in scene.coefficients_of([row]))
     dim = 6 if rolling else 4 if torsion else 3 if mu else 1
     rubs = [mu, torsion, rolling] if count == 3 else [mu, mu, torsion, rolling, rolling]
     return {"condim": str(dim), "friction": words(np.array(rubs))}
