@@ -15,7 +15,9 @@ GEOM_LOOPS = 6  # in the flat list: F + 1 places in that list where the vertices
 GEOM_FANS = 7
 GEOM_BODY = 8  # moving body, -1: the world
 GEOM_CLIMBS = 9  # in that list, of a polyhedron of many corners: see `farthest_corner`; 0: none
-GEOM_INTS = 10
+GEOM_KIND = 10  # geoms of one kind have the same coefficients
+GEOM_KINDS = 11  # that times how many kinds there are
+GEOM_INTS = 12
 
 SPHERE = 0
 HALF_SPACE = 1
@@ -43,10 +45,24 @@ GEOM_TURN = 14  # 9: rotation in link axes
 GEOM_WIDTH = 23  # of the order of half its least width
 GEOM_COLUMNS = 24
 
-# Float table of pairs: coefficients by the rule that `collision.shapes.pair_values` states.
+# Runs of pairs of geoms that may touch: one geom, the first of the later ones, and the number of
+# the first pair. A last row has no geom, and how many pairs there are.
+RUN_GEOM = 0
+RUN_FIRST = 1
+RUN_PAIR = 2
+RUN_COLUMNS = 3
+
+# Float table of classes of pairs, see `pair_classes`.
 PAIR_FRICTION = 0
 PAIR_RESTITUTION = 1
 PAIR_COLUMNS = 2
+
+# Pairs that are near, in the order of their numbers, and their geoms A and B; a last row has the
+# count.
+NEAR_PAIR = 0
+NEAR_A = 1
+NEAR_B = 2
+NEAR_COLUMNS = 3
 
 # Where geoms are, world axes.
 PLACE = 0  # 3
@@ -63,7 +79,7 @@ PLANE_OFFSET = 3
 SOLID_COLUMNS = 6  # a vertex takes 3, a plane 4, a box 6: least and greatest corner
 
 # Integer table of contacts.
-CONTACT_PAIR = 0  # row of the pair table; with the features the contact's name at every step
+CONTACT_PAIR = 0  # its number; with the features the contact's name at every step
 CONTACT_A = 1  # link of side A, which the normal points to; -1: the world
 CONTACT_B = 2
 CONTACT_FEATURE_A = 3  # vertex, edge or face of A that touches

@@ -1,6 +1,7 @@
 """Which pairs are near, by balls about all geoms.
 
-All pairs of a small scene are looked at; a large one is swept along x.
+All pairs of a small scene are looked at; a large one is swept along x. A list has as much room as
+pairs were near so far, not as there are.
 """
 
 from __future__ import annotations
@@ -10,22 +11,31 @@ import math
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.apart import LIST, ROWS, TABLE, late, types
+from spatialops._compile.apart import ROWS, TABLE, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, put3, vec3
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import (
+    count_pairs,
+    first_runs,
+    later_geom,
+    pair_of,
+    turned,
+)
 
+FULL = -1  # there is no room for what is found
 SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
 # Rows of `sweep_order`.
 FIRST = 0
 ALONG = 1
-_SWEPT = (TABLE, ROWS, TABLE, TABLE, ROWS, types.float64, LIST)
+_SWEPT = (TABLE, ROWS, TABLE, TABLE, ROWS, types.float64, TABLE)
 _MOVED = 0.25  # of the skin, after which the list is renewed
 # What moves fast has a skin that serves so many times, but at most so many times as wide as others:
 # each more pair is asked for its gap in every search. It has slowed down when the list is so old.
 _SERVES = 8.0
 _WIDEST = 8.0
 _OLD = 64.0
+_ROOM = 16  # near pairs for every geom and contact
 # The last row of what is kept.
 _SKIN = 0
 _SERVED = 1
@@ -41,16 +51,16 @@ def bound_gap(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) 
 
 
 @inlined
-def skin_of(kept: Array) -> float:
-    """The skin with which near pairs were listed last."""
-    return kept[kept.shape[0] - 1, _SKIN]
+def near_pairs(near: IntArray) -> int:
+    """How many pairs are listed as near; -1: none have been yet."""
+    return near[near.shape[0] - 1, col.NEAR_PAIR]
 
 
 @kernel
 def renew_near_pairs(
     geom_ints: IntArray,
     geoms: Array,
-    pairs: IntArray,
+    runs: IntArray,
     order: IntArray,
     places: Array,
     kept: Array,
@@ -59,13 +69,14 @@ def renew_near_pairs(
 ) -> int:
     """List the pairs that may come near before any geom has moved by a fourth of a skin.
 
-    They are rows of `pairs` whose gap may fall below half of it until then; returns how many. It is
-    `skin`, or more where geoms are fast. `near[-1]` holds the count of the last renewal (-1:
-    never), `kept` the positions then, and in its last row the skin and how often it has served.
-    `order` is what a large scene is swept by, see `sweep_order`; else it is empty.
+    They are those whose gap may fall below half of it until then; returns how many, FULL (and none
+    is listed) where there is no room for them. It is `skin`, or more where geoms are fast. The last
+    row of `near` holds the count of the last renewal (-1: never), `kept` the positions then, and in
+    its last row the skin and how often it has served. `order` is what a large scene is swept by,
+    see `sweep_order`.
     """
-    last, n = near.size - 1, kept.shape[0] - 1
-    if near[last] >= 0:
+    n = kept.shape[0] - 1
+    if near_pairs(near) >= 0:
         moved = 0.0
         for g in range(n):
             step = minus(vec3(places, g, col.PLACE), vec3(kept, g, 0))
@@ -73,39 +84,95 @@ def renew_near_pairs(
         moved = math.sqrt(moved)
         kept[n, _SERVED] += 1.0
         if moved < _MOVED * kept[n, _SKIN] and kept[n, _SERVED] < _OLD:
-            return near[last]
+            return near_pairs(near)
         fast = _SERVES / _MOVED * moved / kept[n, _SERVED]
         skin = max(skin, min(fast, _WIDEST * skin))
     kept[n, _SKIN], kept[n, _SERVED] = skin, 0.0
-    count = 0
-    if order.size > 0:
-        count = sweep(geom_ints, geoms, pairs, order, places, skin, near)
+    if n >= SWEEP_FROM:
+        count = sweep(geom_ints, geoms, runs, order, places, skin, near)
     else:
-        for p in range(pairs.shape[0]):
-            if bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
-                near[count] = p
-                count += 1
+        count = all_near(geom_ints, geoms, runs, places, skin, near)
     for g in range(n):
         put3(kept, g, 0, vec3(places, g, col.PLACE))
-    near[last] = count
+    near[near.shape[0] - 1, col.NEAR_PAIR] = count
+    return count
+
+
+@kernel
+def all_near(
+    geom_ints: IntArray, geoms: Array, runs: IntArray, places: Array, skin: float, near: IntArray
+) -> int:
+    """Near pairs of a small scene."""
+    count = 0
+    for run in range(runs.shape[0] - 1):
+        for p in range(runs[run, col.RUN_PAIR], runs[run + 1, col.RUN_PAIR]):
+            a, b = turned(geom_ints, runs[run, col.RUN_GEOM], later_geom(runs, run, p))
+            if bound_gap(geom_ints, geoms, places, a, b) < skin:
+                if count == near.shape[0] - 1:
+                    return FULL
+                put_near(near, count, p, a, b)
+                count += 1
     return count
 
 
 @inlined
-def low_end(geom_ints: IntArray, geoms: Array, places: Array, g: int) -> float:
-    """Where a geom begins along x."""
-    return (
-        -col.INFINITE
-        if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
-        else places[g, col.PLACE] - geoms[g, col.GEOM_BOUND]
-    )
+def put_near(near: IntArray, row: int, p: int, a: int, b: int) -> None:
+    """Pair p of geoms A and B."""
+    near[row, col.NEAR_PAIR], near[row, col.NEAR_A] = p, a
+    near[row, col.NEAR_B] = b
+
+
+@inlined
+def low_end(geom_ints: IntArray, geoms: Array, places: Array, reaches: Array, g: int) -> float:
+    """Where a geom begins along x, or may come to begin: `reaches` say how far it goes, if any."""
+    if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
+        return -col.INFINITE
+    return places[g, col.PLACE] - geoms[g, col.GEOM_BOUND] - reach_of(reaches, g)
+
+
+@inlined
+def high_end(geom_ints: IntArray, geoms: Array, places: Array, reaches: Array, g: int) -> float:
+    """Likewise where it ends."""
+    if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
+        return col.INFINITE
+    return places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + reach_of(reaches, g)
+
+
+@inlined
+def reach_of(reaches: Array, g: int) -> float:
+    """How far a geom goes; nowhere where nobody says."""
+    return reaches[g] if reaches.size > 0 else 0.0
+
+
+@kernel
+def sort_along(
+    geom_ints: IntArray, geoms: Array, places: Array, reaches: Array, along: IntArray
+) -> None:
+    """Put geoms in the order in which they begin along x (D. L. Shell, 1959)."""
+    n = along.size - 1  # the last row is no geom
+    step = n // 2
+    while step > 0:
+        for i in range(step, n):
+            g, j = along[i], i
+            start = low_end(geom_ints, geoms, places, reaches, g)
+            while j >= step and low_end(geom_ints, geoms, places, reaches, along[j - step]) > start:
+                along[j] = along[j - step]
+                j -= step
+            along[j] = g
+        step = next_step(step)
+
+
+@inlined
+def next_step(step: int) -> int:
+    """The step of Shell's sorting that comes after one; 0 after the last."""
+    return 1 if step == 2 else step * 5 // 11
 
 
 @late(*_SWEPT)
 def sweep(
     geom_ints: IntArray,
     geoms: Array,
-    pairs: IntArray,
+    runs: IntArray,
     order: IntArray,
     places: Array,
     skin: float,
@@ -113,90 +180,70 @@ def sweep(
 ) -> int:
     """Near pairs of a large scene: each geom against those that begin along x before it ends.
 
-    The order along x is kept from one renewal to the next, so that sorting by insertion has little
-    to do. Pairs are listed in the order of their rows, as without sweeping.
+    The order along x is kept from one renewal to the next, so that sorting has little to do. Pairs
+    are listed in the order of their numbers, as without sweeping.
     """
     n, count = order.shape[1] - 1, 0
     along, first = order[ALONG], order[FIRST]
-    for i in range(1, n):
-        g, j = along[i], i
-        start = low_end(geom_ints, geoms, places, g)
-        while j > 0 and low_end(geom_ints, geoms, places, along[j - 1]) > start:
-            along[j] = along[j - 1]
-            j -= 1
-        along[j] = g
+    still = places[0, :0]
+    sort_along(geom_ints, geoms, places, still, along)
     for i in range(n):
         g = along[i]
-        end = places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + skin
-        if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
-            end = col.INFINITE
+        end = high_end(geom_ints, geoms, places, still, g) + skin
         for j in range(i + 1, n):
             other = along[j]
-            if low_end(geom_ints, geoms, places, other) > end:
+            if low_end(geom_ints, geoms, places, still, other) > end:
                 break
             plane = geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
             a, b = (other, g) if plane else (g, other)
             if not bound_gap(geom_ints, geoms, places, a, b) < skin:
                 continue
-            p = row_of_pair(pairs, first, min(g, other), max(g, other))
-            if p >= 0:
-                near[count] = p
-                count += 1
+            low, high = min(g, other), max(g, other)
+            p = pair_of(runs, first, low, high)
+            if p < 0:
+                continue
+            if count == near.shape[0] - 1:
+                return FULL
+            a, b = turned(geom_ints, low, high)
+            put_near(near, count, p, a, b)
+            count += 1
     sort(near, count)
     return count
 
 
-@inlined
-def row_of_pair(pairs: IntArray, first: IntArray, low: int, high: int) -> int:
-    """Row of a pair of geoms, by bisection among those of the earlier one; -1: there is none."""
-    begin, end = first[low], first[low + 1]
-    while begin < end:
-        middle = (begin + end) // 2
-        other = max(pairs[middle, 0], pairs[middle, 1])
-        if other == high:
-            return middle
-        if other < high:
-            begin = middle + 1
-        else:
-            end = middle
-    return -1
+def sweep_order(runs: IntArray, n: int) -> IntArray:
+    """What a scene of n geoms is swept by, (2, n + 1), from the runs of its pairs.
 
-
-def sweep_order(pairs: IntArray, n: int) -> IntArray:
-    """What a scene of n geoms is swept by, (2, n + 1), from its pairs in the order of both geoms.
-
-    Where the rows of `pairs` begin that join a geom with later ones, and an order of the geoms; of
-    few geoms nothing, (2, 0).
+    The first run of each geom, and an order of the geoms.
     """
-    if n < SWEEP_FROM:
-        return np.zeros((2, 0), dtype=np.int64)
     order = np.zeros((2, n + 1), dtype=np.int64)
-    order[FIRST] = _first_rows(pairs, n)
+    order[FIRST] = first_runs(runs, n)
     order[ALONG] = np.arange(n + 1)
     return order
 
 
-def _first_rows(pairs: IntArray, n: int) -> IntArray:
-    """The first row of the pairs of each geom and later ones, (n + 1,), all found by bisection."""
-    geoms = np.arange(n + 1)
-    low, high = np.zeros_like(geoms), np.full_like(geoms, len(pairs))
-    while (low < high).any():
-        middle = (low + high) // 2
-        # Where both have met the middle may be the row behind the last.
-        earlier = (low < high) & (pairs[np.minimum(middle, len(pairs) - 1)].min(axis=1) < geoms)
-        low, high = np.where(earlier, middle + 1, low), np.where(earlier, high, middle)
-    return low
+def near_list(runs: IntArray, n: int, contacts: int) -> IntArray:
+    """Room for the near pairs of n geoms that have so many contacts at once, none of them listed.
+
+    As a rule: where there is too little, there will be for more contacts.
+    """
+    room = min(int(count_pairs(runs)), _ROOM * n + _ROOM * contacts)
+    near = np.zeros((room + 1, col.NEAR_COLUMNS), dtype=np.int64)
+    near[-1, col.NEAR_PAIR] = -1
+    return near
 
 
 @kernel
-def sort(numbers: IntArray, count: int) -> None:
-    """Put numbers in order, in place (D. L. Shell, 1959)."""
+def sort(near: IntArray, count: int) -> None:
+    """Put near pairs in the order of their numbers, in place (D. L. Shell, 1959)."""
     step = count // 2
     while step > 0:
         for i in range(step, count):
-            number, j = numbers[i], i
-            while j >= step and numbers[j - step] > number:
-                numbers[j] = numbers[j - step]
+            p, j = near[i, col.NEAR_PAIR], i
+            a, b = near[i, col.NEAR_A], near[i, col.NEAR_B]
+            while j >= step and near[j - step, col.NEAR_PAIR] > p:
+                for column in range(col.NEAR_COLUMNS):
+                    near[j, column] = near[j - step, column]
                 j -= step
-            numbers[j] = number
-        step = 1 if step == 2 else step * 5 // 11
+            put_near(near, j, p, a, b)
+        step = next_step(step)

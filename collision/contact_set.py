@@ -28,7 +28,7 @@ class ContactSet:
     Parameters
     ----------
     pairs : (m,) int array
-        Row of the scene's pair table: `scene.pair_names` says which geoms.
+        Numbers of the scene's pairs: `scene.pair_names` and `scene.sides_of` say which geoms.
     links : (m, 2) int array
         Links of A and B, -1 for the world.
     positions : (m, 3) array

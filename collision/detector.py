@@ -8,7 +8,6 @@ from typing import NamedTuple
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops._layout import OMEGA, ORIGIN, ROTATION
-from spatialops.algebra.prefetch import prefetch
 from spatialops.algebra.vectors import (
     ZERO3,
     copy_into,
@@ -27,16 +26,14 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.broad_phase import FULL, bound_gap, near_pairs
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.known_contacts import KnownContacts, first_of_pair, stand_still
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, name_at, row_at
+from spatialops.collision.pair_coefficients import PairClasses, class_of
 from spatialops.dynamics.kinematics import shift_velocity
-
-_AHEAD = 8  # pairs that memory is asked for before they are looked at
-FULL = -1  # no row is left for a contact
 
 
 class Search(NamedTuple):
@@ -131,8 +128,7 @@ def nearest(
 @kernel
 def find_contacts(
     geoms: GeomTables,
-    pairs: IntArray,
-    pair_values: Array,
+    classes: PairClasses,
     places: Array,
     near: IntArray,
     work: Array,
@@ -148,10 +144,9 @@ def find_contacts(
     ints, floats = contacts
     horizon, known = search.horizon, search.known
     count = 0
-    for i in range(near[near.size - 1]):
-        p = near[i]
-        ask_ahead(pairs, pair_values, near, i + _AHEAD)
-        a, b = pairs[p, 0], pairs[p, 1]
+    for i in range(near_pairs(near)):
+        p = near[i, col.NEAR_PAIR]
+        a, b = near[i, col.NEAR_A], near[i, col.NEAR_B]
         link_a, link_b = geoms.ints[a, col.GEOM_LINK], geoms.ints[b, col.GEOM_LINK]
         margins = max(geoms.floats[a, col.GEOM_MARGIN], geoms.floats[b, col.GEOM_MARGIN])
         reach = search.margin + margins
@@ -168,8 +163,9 @@ def find_contacts(
             approach = dot(normal, relative_velocity(work, link_a, link_b, point))
             if gap > reach and gap + horizon * approach > reach:
                 continue
-            put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
-            put_identity(ints, count, link_a, link_b, 0, 0)
+            of = class_of(classes, geoms.ints, p, a, b)
+            put_contact(classes, of, floats, count, gap, approach, point, normal)
+            put_identity(ints, count, p, link_a, link_b, 0, 0)
             count += 1
             continue
         way = 0.0
@@ -178,7 +174,8 @@ def find_contacts(
         if gap > reach + way:
             continue
         if stand_still(known, geoms.floats, places, a, b, way):
-            count = take_known(known, p, pair_values, work, ints, floats, count)
+            of = class_of(classes, geoms.ints, p, a, b)
+            count = take_known(known, p, classes, of, work, contacts, count)
             if count == FULL:
                 return FULL
             continue
@@ -194,31 +191,25 @@ def find_contacts(
                 continue
             if count == ints.shape[0]:
                 return FULL
-            put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
-            put_identity(ints, count, link_a, link_b, names[j, 0], names[j, 1])
+            of = class_of(classes, geoms.ints, p, a, b)
+            put_contact(classes, of, floats, count, gap, approach, point, normal)
+            put_identity(ints, count, p, link_a, link_b, names[j, 0], names[j, 1])
             count += 1
     return count
-
-
-@inlined
-def ask_ahead(pairs: IntArray, pair_values: Array, near: IntArray, i: int) -> None:
-    """Ask for what is known of a pair to come: near ones stand far apart among thousands."""
-    if i < near[near.size - 1]:
-        prefetch(pairs, near[i], 0)
-        prefetch(pair_values, near[i], 0)
 
 
 @kernel
 def take_known(
     known: KnownContacts,
     p: int,
-    pair_values: Array,
+    classes: PairClasses,
+    of: int,
     work: Array,
-    ints: IntArray,
-    floats: Array,
+    contacts: ContactTables,
     count: int,
 ) -> int:
-    """Add the known contacts of a pair at the present velocities; how many there are then."""
+    """Add the known contacts of pair p at the present velocities; how many there are then."""
+    ints, floats = contacts
     size = known.ints.shape[0]
     for j in range(first_of_pair(known.ints, size, p, count), size):
         if known.ints[j, col.CONTACT_PAIR] != p:
@@ -230,7 +221,7 @@ def take_known(
         normal = vec3(known.floats, j, col.KNOWN_NORMAL)
         approach = dot(normal, relative_velocity(work, link_a, link_b, point))
         gap = known.floats[j, col.KNOWN_GAP]
-        put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
+        put_contact(classes, of, floats, count, gap, approach, point, normal)
         copy_into(ints[count], known.ints[j])
         count += 1
     return count
@@ -238,30 +229,29 @@ def take_known(
 
 @inlined
 def put_contact(
-    pair_values: Array,
-    ints: IntArray,
+    classes: PairClasses,
+    of: int,
     floats: Array,
     row: int,
-    p: int,
     gap: float,
     approach: float,
     point: Vec3,
     normal: Vec3,
 ) -> None:
-    """Geometry of a contact and the coefficients of its pair."""
-    ints[row, col.CONTACT_PAIR] = p
+    """Geometry of a contact and the coefficients of its pair's class."""
     floats[row, col.GAP], floats[row, col.APPROACH] = gap, approach
     put3(floats, row, col.POINT, point)
     put3(floats, row, col.NORMAL, normal)
-    floats[row, col.MU] = pair_values[p, col.PAIR_FRICTION]
-    floats[row, col.RESTITUTION] = pair_values[p, col.PAIR_RESTITUTION]
+    floats[row, col.MU] = classes.values[of, col.PAIR_FRICTION]
+    floats[row, col.RESTITUTION] = classes.values[of, col.PAIR_RESTITUTION]
 
 
 @inlined
 def put_identity(
-    ints: IntArray, row: int, link_a: int, link_b: int, feature_a: int, feature_b: int
+    ints: IntArray, row: int, p: int, link_a: int, link_b: int, feature_a: int, feature_b: int
 ) -> None:
-    """Links of a contact, and what names it within its pair."""
+    """Pair and links of a contact, and what names it within its pair."""
+    ints[row, col.CONTACT_PAIR] = p
     ints[row, col.CONTACT_A], ints[row, col.CONTACT_B] = link_a, link_b
     ints[row, col.CONTACT_FEATURE_A], ints[row, col.CONTACT_FEATURE_B] = feature_a, feature_b
 

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, in_parts
+from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.farthest_corner import climbs
 from spatialops.collision.narrow_phase.hull import Polyhedron, box_polyhedron
+from spatialops.collision.pair_coefficients import geom_kinds
 from spatialops.collision.shapes import (
     FIXED,
     Box,
@@ -74,6 +75,8 @@ def geom_tables(geoms: Sequence[Geom], places: Sequence[Placed]) -> GeomTables:
         values[col.GEOM_TURN : col.GEOM_TURN + 9] = place.rotation.ravel()
         _put_shape(row, values, geom, place, store)
     _put_prism(ints[n], floats[n], store)
+    kinds, kind_of = geom_kinds(geoms)
+    ints[:n, col.GEOM_KIND], ints[:n, col.GEOM_KINDS] = kind_of, len(kinds) * kind_of
     return GeomTables(ints, floats, store.solids(), store.lists())
 
 
@@ -108,17 +111,6 @@ def least_width(shape: Shape) -> float:
         spans = shape.vertices @ shape.solid.planes[:, :3].T
         return float(0.5 * np.ptp(spans, axis=0).min())
     return 1.0
-
-
-def most_contacts(geoms: Sequence[Geom], pairs: IntArray) -> int:
-    """How many contacts the pairs (p, 2) may have at once, in all."""
-    many = np.array([isinstance(geom.shape, (Mesh, HeightField)) for geom in geoms], dtype=bool)
-    ball = np.array([isinstance(geom.shape, (Sphere, Ellipsoid)) for geom in geoms], dtype=bool)
-    total = 0
-    for a, b in (part.T for part in in_parts(pairs)):
-        few = np.where(ball[a] | ball[b], 1, col.MAX_POINTS)
-        total += int(np.where(many[b], col.MANY_POINTS, few).sum())
-    return total
 
 
 def _middle(shape: ConvexHull) -> Array:

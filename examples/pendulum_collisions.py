@@ -15,7 +15,7 @@ def main(links: int = 12, duration: float = 3.0, out: str | Path = "out/pendulum
     # and restitution. Spheres that share a pin are never tested against each other.
     pendulum = so.models.pendulum(links)
     scene = pendulum.scene(friction=0.5, restitution=0.7)
-    pairs = f"{len(scene.pairs)} pairs of shapes that may touch"
+    pairs = f"{scene.n_pairs} pairs of shapes that may touch"
     print(f"{links} links of radius {pendulum.radius:.3g} m, {pairs}")
 
     # 2. A simulator steps a scene. Contact is a complementarity problem in operational space, by

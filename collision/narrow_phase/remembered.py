@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, Vec3, in_parts
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     column_of,
@@ -44,6 +44,7 @@ from spatialops.collision._layout import (
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.epa import SLIVER, nearest_of_side
 from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support
+from spatialops.collision.pair_runs import pairs_within
 
 # Columns of the table.
 _PAIR = 0  # 2: geoms, counted from one; 0: nothing is remembered
@@ -64,17 +65,13 @@ _LEFT_OUT = 7
 _OUT = 0.1  # of the error allowed, by which the origin's foot may lie out of a side
 
 
-def new_table(geom_ints: IntArray, pairs: IntArray) -> Array:
+def new_table(geom_ints: IntArray, runs: IntArray) -> Array:
     """A table for the pairs of geoms that need one: a power of two of rows, or none."""
     kinds = geom_ints[:, GEOM_SHAPE]
     turned, capsule = (kinds > HALF_SPACE) & (kinds < MESH), kinds == CAPSULE
-    count = 0
-    for a, b in (part.T for part in in_parts(pairs)):
-        count += int(np.count_nonzero(turned[a] & turned[b] & ~(capsule[a] & capsule[b])))
-        if count >= MOST:
-            break
-    rows = min(1 << (count - 1).bit_length(), MOST) if count > 0 else 0
-    return np.zeros((rows, COLUMNS))
+    both = int(pairs_within(runs, turned) - pairs_within(runs, capsule))
+    count = min(both, MOST)
+    return np.zeros((1 << (count - 1).bit_length() if count > 0 else 0, COLUMNS))
 
 
 @inlined

@@ -11,6 +11,7 @@ from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
 from spatialops.bench.measure import BenchError, Effort, Row, take_turns
 from spatialops.bench.peers import LibraryObject, require
+from spatialops.collision import _layout as col
 from spatialops.collision._layout import CONTACT_PAIR
 from spatialops.collision.shapes import Box, Geom, HalfSpace
 from spatialops.simulation import _layout as at
@@ -51,7 +52,7 @@ class Ours:
 
     def __call__(self) -> None:
         """Poses, near pairs from scratch, contacts."""
-        self.tables.near[-1] = -1
+        self.tables.near[-1, col.NEAR_PAIR] = -1
         detect_contacts(self.tables)
 
     def pairs(self) -> int:

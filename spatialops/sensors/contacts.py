@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.sensors.noise import Noise
 from spatialops.sensors.sensor import NamedSensor
 from spatialops.simulation import _layout as at
@@ -44,7 +45,7 @@ class ContactForce(NamedSensor):
     def exact(self, scene: Scene) -> Reader:
         """What reads it without noise."""
         signs = _signs(self, scene, self.by)
-        return lambda step: signs[step.pairs] @ step.forces
+        return lambda step: signs(step.pairs) @ step.forces
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +77,24 @@ class Touch(NamedSensor):
         def read(step: ObservedStep) -> Array:
             normals = step.contacts[:, at.RECORD_NORMAL : at.RECORD_NORMAL + 3]
             pushes = np.einsum("ij,ij->i", normals, step.forces)
-            return np.array([np.abs(signs[step.pairs]) @ pushes])
+            return np.array([np.abs(signs(step.pairs)) @ pushes])
 
         return read
 
 
-def _signs(sensor: ContactForce | Touch, scene: Scene, by: str | None) -> Array:
-    """For every pair 1 where the geom is A, which normals point to, -1 where it is B, else 0."""
+def _signs(
+    sensor: ContactForce | Touch, scene: Scene, by: str | None
+) -> Callable[[ArrayLike], Array]:
+    """What says of pairs: 1 where the geom is A, which normals point to, -1 where it is B, or 0."""
     number = {geom.name: i for i, geom in enumerate(scene.geoms)}
     for name in (sensor.geom, *(() if by is None else (by,))):
         if name not in number:
             raise sensor.fault(f"there is no geom {name!r}; there are {list(number)[:8]}")
-    own, sides = number[sensor.geom], scene.pairs
-    signs = 1.0 * (sides[:, 0] == own) - 1.0 * (sides[:, 1] == own)
-    if by is None:
-        return signs
-    return np.where((sides == number[by]).any(axis=1), signs, 0.0)
+    own = number[sensor.geom]
+
+    def signs(pairs: ArrayLike) -> Array:
+        sides = scene.sides_of(pairs)
+        found = 1.0 * (sides[:, 0] == own) - 1.0 * (sides[:, 1] == own)
+        return found if by is None else np.where((sides == number[by]).any(axis=1), found, 0.0)
+
+    return signs

@@ -31,8 +31,8 @@ class FixedGroup(NamedTuple):
     ----------
     parts : list of (Node, (3, 3) array, Inertia)
         Centre of mass, rotation in the moving body (in the world, without one), and inertia.
-    felt : (n_pairs, 2) bool array
-        Which geoms of the scene's pairs are theirs.
+    mine : (n_geoms,) bool array
+        Which geoms are theirs.
     children : list of int
         Moving bodies whose joints are on them.
     borne : float
@@ -40,7 +40,7 @@ class FixedGroup(NamedTuple):
     """
 
     parts: list[tuple[Node, Array, Inertia]]
-    felt: BoolArray
+    mine: BoolArray
     children: list[int]
     borne: list[float]
 
@@ -71,8 +71,7 @@ def fixed_group(scene: Scene, body: str) -> FixedGroup | None:
             parts.append((node, frame.rotation, own))
             borne.append(own.mass * specs[name].gravity_compensation)
     mine = np.array([geom.body in group for geom in scene.geoms], dtype=bool)
-    felt = mine[scene.pairs] if len(mine) else np.zeros((0, 2), dtype=bool)
-    return FixedGroup(parts, felt, children, borne)
+    return FixedGroup(parts, mine, children, borne)
 
 
 def fixed_wrench(step: ObservedStep, group: FixedGroup, point: Array) -> tuple[Array, Array]:
@@ -99,8 +98,9 @@ def fixed_wrench(step: ObservedStep, group: FixedGroup, point: Array) -> tuple[A
     for child in group.children:
         wrench = step.joint_wrenches[child]
         add(step.poses.positions[child], wrench[3:], wrench[:3])
+    sides = step.scene.sides_of(step.pairs)
     for side, sign in ((0, 1.0), (1, -1.0)):
-        for row in step.contacts[group.felt[step.pairs, side]]:
+        for row in step.contacts[group.mine[sides[:, side]]]:
             push = sign * row[at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / step.dt
             spun = row[at.RECORD_PAIR] < 0.0
             where = row[at.RECORD_POINT : at.RECORD_POINT + 3]

@@ -66,12 +66,11 @@ class TouchZone(NamedSensor):
         except ShapeError as error:
             raise self.fault(str(error)) from None
         own = np.array([one.body == name for one in scene.geoms], dtype=bool)
-        felt = own[scene.pairs] if len(own) else np.zeros((0, 2), dtype=bool)
-        outwards = 1.0 * felt[:, 1] - 1.0 * felt[:, 0]  # normals point to geoms A
 
         def read(step: ObservedStep) -> Array:
             rows = step.contacts
-            side = outwards[step.pairs]
+            felt = own[scene.sides_of(step.pairs)]
+            side = 1.0 * felt[:, 1] - 1.0 * felt[:, 0]  # normals point to geoms A
             normals = rows[:, at.RECORD_NORMAL : at.RECORD_NORMAL + 3]
             pushes = np.einsum("ij,ij->i", normals, step.forces)
             acting = (side != 0.0) & (pushes > 0.0)

@@ -38,7 +38,7 @@ _BASES = {
 
 @dataclass(frozen=True, eq=False)
 class PairFriction:
-    """What every row of `Scene.pairs` has.
+    """What every class of the scene's pairs has, see `collision.pair_coefficients`.
 
     Attributes
     ----------
@@ -73,16 +73,16 @@ class PairFriction:
     viscous: Viscous
     by_friction: BoolArray
 
-    def put(self, problem: ContactProblem, pairs: IntArray) -> ContactProblem:
-        """The problem whose first contacts are those of `pairs`, with what these have."""
-        own, m = np.arange(len(pairs)), problem.n_contacts
+    def put(self, problem: ContactProblem, classes: IntArray) -> ContactProblem:
+        """The problem whose first contacts are of pairs of `classes`, with what these have."""
+        own, m = np.arange(len(classes)), problem.n_contacts
         friction = problem.friction.copy()
         drag = np.zeros(m)
         sides = np.zeros(m, dtype=np.int64)
         torsion, rolling = np.zeros(m), np.zeros(m)
-        friction[own], sides[own] = self.friction[pairs], self.polygon_sides[pairs]
-        torsion[own], rolling[own] = self.torsion[pairs], self.rolling[pairs]
-        drag[own] = self.drag[pairs]
+        friction[own], sides[own] = self.friction[classes], self.polygon_sides[classes]
+        torsion[own], rolling[own] = self.torsion[classes], self.rolling[classes]
+        drag[own] = self.drag[classes]
         drag = self.viscous.impulse_per_slip(replace(problem, friction=drag)) * (drag > 0.0)
         return replace(
             problem,
@@ -95,24 +95,25 @@ class PairFriction:
 
 
 def pair_friction(scene: Scene, law: Law) -> PairFriction:
-    """The friction of all pairs of a scene.
+    """The friction of all classes of pairs of a scene.
 
     Raises
     ------
     ArgumentError
         For pairs whose laws do not go with the scene's, or with its options.
     """
-    table, n = scene.pair_table, len(scene.pairs)
+    table = scene.pair_table
+    n = len(table.torsion)
     base = _BASES.get(type(law), "")
     moments = bool(table.torsion.any() or table.rolling.any())
     given: set[str] = set(table.laws.values())
-    used = given | ({base} if len(table.laws) < n else set())
+    used = given | ({base} if len(table.laws) < scene.n_pairs else set())
     if getattr(law, "coefficient", None) is None:  # else a pair's own drag is another one
         given -= {base}
     chosen = _law(law, base, used, moments) if given or moments else law
     own = law if isinstance(law, Viscous) else Viscous()
     viscous = replace(own, coefficient=None)
-    dry = scene.pair_values[:, col.PAIR_FRICTION]
+    dry = table.classes.values[:, col.PAIR_FRICTION]
     friction, drag, sides = _of_law(base, dry, own, _n_f(law))
     if table.laws:
         friction, drag = friction.copy(), drag.copy()

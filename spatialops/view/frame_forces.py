@@ -56,7 +56,7 @@ def pair_arrows(
 
 def _arrows(scene: Scene, given: _Framed) -> tuple[Array, IntArray]:
     """Arrows (k, 7), and the frame of each."""
-    most = len(scene.pairs)
+    most = scene.n_pairs
     keys, group = np.unique(
         (given.frames * most + given.pairs) * 2 + given.kinds, return_inverse=True
     )
@@ -65,7 +65,7 @@ def _arrows(scene: Scene, given: _Framed) -> tuple[Array, IntArray]:
     np.add.at(sums, group.reshape(-1), np.hstack([weight * given.points, given.forces, weight]))
     frame, pair = keys // 2 // most, keys // 2 % most
     rows = np.column_stack([sums[:, :3] / sums[:, 6:], sums[:, 3:6], keys % 2])
-    both = np.asarray(scene.bodies)[scene.pairs[pair, 1]] >= 0
+    both = np.asarray(scene.bodies)[scene.sides_of(pair)[:, 1]] >= 0
     rows = np.vstack([rows, rows[both] * [1, 1, 1, -1, -1, -1, 1]])
     return rows, np.concatenate([frame, frame[both]])
 
@@ -75,7 +75,7 @@ def frame_geom_forces(record: Record, times: Array) -> GeomForces:
     given = _framed(record, times)
     scene = record.scene
     forces = np.zeros((len(times), len(scene.geoms), 3))
-    sides = scene.pairs[given.pairs]
+    sides = scene.sides_of(given.pairs)
     np.add.at(forces, (given.frames, sides[:, 0]), given.forces)
     np.add.at(forces, (given.frames, sides[:, 1]), -given.forces)
     moving = np.asarray(scene.bodies, dtype=np.int64) >= 0

@@ -7,13 +7,16 @@ import spatialops as so
 from spatialops.collision import Box, HalfSpace, HeightField, Sphere
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import (
+    FULL,
     SWEEP_FROM,
+    all_near,
+    near_list,
+    near_pairs,
     renew_near_pairs,
-    row_of_pair,
     sort,
+    sweep,
     sweep_order,
 )
-from tests.support.contact_rows import plain
 
 
 def crowd(n, rng):
@@ -32,38 +35,46 @@ def crowd(n, rng):
 @pytest.mark.parametrize("spread", [0.5, 2.0, 20.0])
 def test_sweeping_finds_what_going_through_all_pairs_finds(rng, spread):
     scene = crowd(SWEEP_FROM, rng)
-    n, pairs = len(scene.geoms), scene.pairs
-    places, lists = np.zeros((n + 1, col.PLACE_COLUMNS)), []
-    kept_order = sweep_order(pairs, n)
-    assert kept_order.shape == (2, n + 1)
-    for _ in range(5):  # the order of one renewal is where the next begins
+    n, runs = len(scene.geoms), scene.pair_runs
+    places, order = np.zeros((n + 1, col.PLACE_COLUMNS)), sweep_order(runs, n)
+    counts = []
+    for _ in range(5):  # the order of one search is where the next begins
         places[: n - 2, :3] = rng.uniform(-spread, spread, (n - 2, 3))
-        for order in (np.zeros((2, 0), dtype=np.int64), kept_order):
-            near, kept = np.zeros(len(pairs) + 1, dtype=np.int64), np.zeros((n + 1, 3))
-            near[-1] = -1
-            count = renew_near_pairs(
-                scene.geom_ints, scene.geom_floats, pairs, order, places, kept, 0.05, near
-            )
-            lists.append(near[:count].tolist())
-        assert lists[-1] == lists[-2]
-    assert max(len(found) for found in lists) > n // 2
+        lists = []
+        near = near_list(runs, n, n * n)
+        count = sweep(scene.geom_ints, scene.geom_floats, runs, order, places, 0.05, near)
+        lists.append(near[:count].tolist())
+        assert np.array_equal(near[:count, 1:], scene.pairs[near[:count, 0]])
+        count = all_near(scene.geom_ints, scene.geom_floats, runs, places, 0.05, near)
+        assert near[:count].tolist() == lists[0]
+        counts.append(count)
+    assert max(counts) > n // 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 10, 1000])
 def test_sorting(rng, size):
-    numbers = rng.integers(0, 50, size + 5)
-    expected = np.concatenate([np.sort(numbers[:size]), numbers[size:]])
-    sort(numbers, size)
-    assert np.array_equal(numbers, expected)
+    near = rng.integers(0, 10**6, (size + 5, 3))
+    order = np.argsort(near[:size, 0])
+    expected = np.concatenate([near[:size][order], near[size:]])
+    sort(near, size)
+    assert np.array_equal(near, expected)
 
 
-def test_rows_of_pairs_are_found(rng):
-    scene = crowd(SWEEP_FROM, rng)
-    n = len(scene.geoms)
-    first = sweep_order(scene.pairs, n)[0]
-    rows = {tuple(sorted(pair)): p for p, pair in enumerate(scene.pairs.tolist())}
-    for low in range(n):
-        for high in range(low + 1, n):
-            found = plain(row_of_pair)(scene.pairs, first, low, high)
-            assert found == rows.get((low, high), -1)
-    assert len(rows) < n * (n - 1) // 2
+@pytest.mark.parametrize("size", [SWEEP_FROM - 10, SWEEP_FROM])
+def test_a_list_that_is_full_says_so_and_lists_none(rng, size):
+    scene = crowd(size, rng)
+    n, runs = len(scene.geoms), scene.pair_runs
+    order = sweep_order(runs, n)
+    places, kept = np.zeros((n + 1, col.PLACE_COLUMNS)), np.zeros((n + 1, 3))
+    for room, expected in ((scene.n_pairs - 1, FULL), (scene.n_pairs, scene.n_pairs)):
+        near = np.zeros((room + 1, col.NEAR_COLUMNS), dtype=np.int64)
+        near[-1, 0] = -1
+        tables = scene.geom_ints, scene.geom_floats, runs, order, places, kept, 10.0, near
+        assert renew_near_pairs(*tables) == near_pairs(near) == expected
+
+
+def test_room_grows_with_what_touches_and_not_with_what_may(rng):
+    scene = crowd(400, rng)
+    assert scene.n_pairs > 80_000
+    assert len(near_list(scene.pair_runs, len(scene.geoms), 100)) < 10_000
+    assert len(near_list(scene.pair_runs, len(scene.geoms), 10**6)) == scene.n_pairs + 1

@@ -7,9 +7,15 @@ import spatialops as so
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import ContactSet, HalfSpace, Sphere
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import renew_near_pairs, skin_of, sweep_order
+from spatialops.collision.broad_phase import (
+    FULL,
+    near_list,
+    near_pairs,
+    renew_near_pairs,
+    sweep_order,
+)
 from spatialops.collision.contact_set import ContactTables
-from spatialops.collision.detector import FULL, Search, find_contacts, place_geoms
+from spatialops.collision.detector import Search, find_contacts, place_geoms
 from spatialops.collision.known_contacts import nothing_known
 from spatialops.collision.narrow_phase.scratch import new_scratch
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -29,17 +35,16 @@ class Eyes:
     """The detector as the stepping loop uses it, its near list kept from look to look."""
 
     def __init__(self, scene, skin, capacity=64):
-        n_pairs, n_geoms = len(scene.pairs), len(scene.geoms)
+        n_geoms = len(scene.geoms)
         self.scene, self.skin = scene, skin
         self.work = np.zeros((scene.model.nv, WORK_COLUMNS))
         self.centers, self.kept = (
             np.zeros((n_geoms + 1, col.PLACE_COLUMNS)),
             np.zeros((n_geoms + 1, 3)),
         )
-        self.order = sweep_order(scene.pairs, n_geoms)
+        self.order = sweep_order(scene.pair_runs, n_geoms)
         self.scratch = new_scratch(scene.geom_ints, scene.tables.lists)
-        self.near = np.zeros(n_pairs + 1, dtype=np.int64)
-        self.near[-1] = -1
+        self.near = near_list(scene.pair_runs, n_geoms, n_geoms**2)
         self.ints = np.zeros((capacity, col.CONTACT_INTS), dtype=np.int64)
         self.floats = np.zeros((capacity, col.CONTACT_COLUMNS))
 
@@ -51,7 +56,7 @@ class Eyes:
         return renew_near_pairs(
             scene.geom_ints,
             scene.geom_floats,
-            scene.pairs,
+            scene.pair_runs,
             self.order,
             self.centers,
             self.kept,
@@ -64,8 +69,7 @@ class Eyes:
         self.place(q, v)
         return find_contacts(
             scene.tables,
-            scene.pairs,
-            scene.pair_values,
+            scene.pair_table.classes,
             self.centers,
             self.near,
             self.work,
@@ -232,7 +236,7 @@ def test_near_list_never_misses_a_pair(rng, stride):
             for p, (a, b) in enumerate(scene.pairs)
             if surface_distance(scene, eyes.centers[:, :3], a, b) < skin / 2
         }
-        assert close <= set(eyes.near[: eyes.near[-1]])
+        assert close <= set(eyes.near[: near_pairs(eyes.near), 0])
         expected = {
             p
             for p, (a, b) in enumerate(scene.pairs)
@@ -259,7 +263,7 @@ def test_lists_of_what_is_fast_serve_for_more_than_one_step():
         before = eyes.kept[:-1].copy()
         eyes.place(q, np.zeros(12))
         renewals += not np.array_equal(before, eyes.kept[:-1])
-        skins.append(skin_of(eyes.kept))
+        skins.append(eyes.kept[-1, 0])
     assert renewals < 20
     assert max(skins) == pytest.approx(8 * 4 * 0.09)
     assert skins[0] == skins[-1] == skin
@@ -300,7 +304,7 @@ def test_which_pairs_are_looked_at():
         so.Geom("leg", "leg", ball),
     ]
     scene = so.Scene(model, geoms, ignore=[("leg", "hand"), ("trunk", "floor")])
-    found = {frozenset(scene.pair_names(p)) for p in range(len(scene.pairs))}
+    found = {frozenset(scene.pair_names(p)) for p in range(scene.n_pairs)}
     world = {
         frozenset(pair)
         for pair in (("post", "trunk"), ("post", "arm"), ("post", "hand"), ("post", "palm"))
@@ -316,7 +320,7 @@ def test_which_pairs_are_looked_at():
         ("thumb", "leg"),
     }
     assert found == world | {frozenset(pair) for pair in inner}
-    assert len(found) == len(scene.pairs)
+    assert len(found) == scene.n_pairs
     for a, b in scene.pairs:  # a half-space is always side B
         assert isinstance(scene.geoms[a].shape, Sphere)
         assert b != a

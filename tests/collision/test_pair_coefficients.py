@@ -5,14 +5,24 @@ import pytest
 
 from spatialops import _arrays
 from spatialops.collision import Geom, Sphere
-from spatialops.collision.pair_coefficients import pair_coefficients
+from spatialops.collision.pair_coefficients import (
+    Coefficients,
+    class_coefficients,
+    geom_kinds,
+)
 from spatialops.errors import ShapeError
-
-PAIR = np.array([[0, 1]])
 
 
 def ball(**options):
     return Geom("ball", "ball", Sphere(0.1), **options)
+
+
+def pair_coefficients(geoms, pairs):
+    """Those of pairs of geoms, by the classes of these."""
+    kinds, kind_of = geom_kinds(geoms)
+    a, b = np.asarray(pairs).T
+    classes = len(kinds) * kind_of[a] + kind_of[b]
+    return Coefficients(*(values[classes] for values in class_coefficients(geoms)))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +43,7 @@ def ball(**options):
 )
 def test_what_a_pair_has(first, second, expected):
     for geoms in ((ball(**first), ball(**second)), (ball(**second), ball(**first))):
-        found = pair_coefficients(geoms, PAIR)
+        found = pair_coefficients(geoms, [[0, 1]])
         assert (found.friction[0], found.torsion[0], found.rolling[0]) == pytest.approx(expected)
 
 
@@ -61,15 +71,6 @@ def test_many_pairs_are_taken_in_parts(rng, monkeypatch):
     for values, expected in zip(pair_coefficients(geoms, pairs), whole, strict=True):
         assert np.array_equal(values, expected)
     assert len(set(whole.friction)) > 10
-
-
-def test_what_all_pairs_have_alike_is_one_number():
-    pairs = np.column_stack(np.triu_indices(40, 1))
-    found = pair_coefficients([ball(friction=0.25)] * 39 + [ball(friction=1.0)], pairs)
-    assert found.torsion.strides == (0,)
-    assert (found.torsion == 0.0).all()
-    assert found.friction.strides != (0,)
-    assert sorted(set(found.friction)) == [0.25, 0.5]
 
 
 def test_pairs_of_few_kinds_have_what_each_pair_has_by_itself(rng):

@@ -257,7 +257,8 @@ def test_contact_pairs_are_looked_at_whatever_masks_and_excludes_say(tmp_path):
     with pytest.warns(so.errors.AssetWarning, match="differs by direction"):
         scene = so.load_scene(path)
     looked_at = {
-        frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(len(scene.pairs))
+        frozenset(scene.pair_names(p)): scene.coefficients_of([p]).friction[0]
+        for p in range(scene.n_pairs)
     }
     assert looked_at == {
         frozenset(("ga", "floor")): 0.7,
@@ -265,14 +266,16 @@ def test_contact_pairs_are_looked_at_whatever_masks_and_excludes_say(tmp_path):
         frozenset(("gc", "gd")): 0.4,
     }
     again = so.Scene.from_data(scene.model, scene.to_data(), scene.state)
-    assert np.array_equal(again.pair_values, scene.pair_values)
+    pairs = np.arange(scene.n_pairs)
+    assert np.array_equal(again.coefficients_of(pairs), scene.coefficients_of(pairs))
     both = so.compose(
         [
             so.Part(source=scene, name="one"),
             so.Part(source=scene, name="two", position=(9.0, 0.0, 0.0)),
         ]
     )
-    names = {frozenset(both.pair_names(p)): both.pair_values[p, 0] for p in range(len(both.pairs))}
+    friction = both.coefficients_of(np.arange(both.n_pairs)).friction
+    names = {frozenset(both.pair_names(p)): mu for p, mu in enumerate(friction)}
     assert names[frozenset(("two/ga", "two/floor"))] == 0.7
     assert names[frozenset(("one/gc", "one/gd"))] == 0.4
 

@@ -64,8 +64,8 @@ def test_torsion_and_rolling_come_with_their_dimension(tmp_path):
     for dim, own, expected in ((3, 3, (0, 0)), (4, 3, (0.02, 0)), (6, 3, (0.02, 0.003))):
         options = {"floor": "1 .01 .003", "block": "1 .02 .001", "dim": dim, "own": own}
         path.write_text(BLOCK.format(**{**PLAIN, **options}))
-        table = so.load_scene(path).pair_table
-        assert (table.torsion[0], table.rolling[0]) == pytest.approx(expected)
+        found = so.load_scene(path).coefficients_of([0])
+        assert (found.torsion[0], found.rolling[0]) == pytest.approx(expected)
 
 
 @pytest.mark.compiled
@@ -107,7 +107,7 @@ def test_of_two_floors_in_one_place_one_bears_each(tmp_path):
     scene = so.compose(parts, floor=True)
     floors = [g.name for g in scene.geoms if isinstance(g.shape, so.HalfSpace)]
     assert len(floors) == 3
-    names = [scene.pair_names(p) for p in range(len(scene.pairs))]
+    names = [scene.pair_names(p) for p in range(scene.n_pairs)]
     borne = {a: b for a, b in names if b in floors}
     assert len(borne) == len([1 for _, b in names if b in floors]) == 3
     assert borne["c/ball"] == floors[0]

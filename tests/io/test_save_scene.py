@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, AssetWarning
 
 STEEL = so.Inertia.capsule(0.05, 0.5, mass=1.0)
@@ -77,14 +76,10 @@ def full_scene() -> so.Scene:
 
 def by_name(scene: so.Scene) -> dict[frozenset[str], tuple[float, float, float]]:
     """Coefficients of all pairs."""
-    table = scene.pair_table
+    friction, _, torsion, rolling = scene.coefficients_of(np.arange(scene.n_pairs))
     return {
-        frozenset(scene.pair_names(i)): (
-            float(scene.pair_values[i, col.PAIR_FRICTION]),
-            float(table.torsion[i]),
-            float(table.rolling[i]),
-        )
-        for i in range(len(scene.pairs))
+        frozenset(scene.pair_names(i)): (float(friction[i]), float(torsion[i]), float(rolling[i]))
+        for i in range(scene.n_pairs)
     }
 
 

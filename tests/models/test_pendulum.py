@@ -50,7 +50,7 @@ def test_scene():
     floor, wall = scene.geoms[-2:]
     assert (floor.shape.normal, floor.position) == ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     assert (wall.shape.normal, wall.position) == ((-1.0, 0.0, 0.0), (4.0, 0.0, 0.0))
-    pairs = {scene.pair_names(p) for p in range(len(scene.pairs))}
+    pairs = {scene.pair_names(p) for p in range(scene.n_pairs)}
     assert ("link1", "link3") in pairs
     assert not any(abs(int(a[4:]) - int(b[4:])) == 1 for a, b in pairs if b.startswith("link"))
     assert len(pairs) == 6 * 2 + 10

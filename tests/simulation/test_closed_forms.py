@@ -214,7 +214,7 @@ def test_a_ladder_leaves_the_wall_at_two_thirds_of_its_height():
     record = so.Simulator(scene, dt=dt).run(duration=1.2)
     sine = (record.q[:, 2] - radius) / (length / 2.0)
     rate = np.sqrt(3.0 * GRAVITY / length * np.maximum(np.sin(begin) - sine, 0.0))
-    on_wall = [p for p in range(len(scene.pairs)) if "wall" in scene.pair_names(p)]
+    on_wall = [p for p in range(scene.n_pairs) if "wall" in scene.pair_names(p)]
     pressing = np.isin(record.contact_records[:, 1], on_wall) & (
         np.abs(record.contact_records[:, 10]) > 1e-12
     )

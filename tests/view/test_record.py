@@ -189,10 +189,8 @@ def test_replay_frames_keep_the_rate(drawn: dict[str, Any]) -> None:
 
 def test_contact_force_is_the_impulse_over_the_frame(drawn: dict[str, Any]) -> None:
     scene = pendulum(3).scene()
-    ground = next(i for i in range(len(scene.pairs)) if scene.pair_names(i) == ("link3", "floor"))
-    chain = next(
-        i for i in range(len(scene.pairs)) if set(scene.pair_names(i)) == {"link1", "link3"}
-    )
+    ground = next(i for i in range(scene.n_pairs) if scene.pair_names(i) == ("link3", "floor"))
+    chain = next(i for i in range(scene.n_pairs) if set(scene.pair_names(i)) == {"link1", "link3"})
     # Two steps of a resting contact, one impact, all within the frame at 0.5 s, which lasts 0.1 s.
     contact_records = [
         hit(0.46, ground, 0, (1, 0, 0), (0.0, 0.0, 1.0)),
@@ -213,7 +211,7 @@ def test_contact_force_is_the_impulse_over_the_frame(drawn: dict[str, Any]) -> N
 
 def test_forces_add_up_to_all_impulses() -> None:
     scene, rng = pendulum(3).scene(), np.random.default_rng(7)
-    floor = next(i for i in range(len(scene.pairs)) if scene.pair_names(i)[1] == "floor")
+    floor = next(i for i in range(scene.n_pairs) if scene.pair_names(i)[1] == "floor")
     contact_records = [
         hit(t, floor, int(k), rng.normal(size=3), rng.normal(size=3))
         for t, k in zip(np.sort(rng.uniform(0, 1, 200)), rng.integers(0, 2, 200), strict=True)

@@ -16,7 +16,6 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike
 from spatialops.bench.measure import BenchError
 from spatialops.bench.peers import LibraryObject, require
-from spatialops.collision import _layout as col
 from spatialops.collision.fixed_shapes import HalfSpace, Mesh
 from spatialops.collision.shapes import (
     Box,
@@ -268,7 +267,7 @@ def unequal_frictions(scene: Scene) -> int:
     largest = [
         max(scene.geoms[a].friction, scene.geoms[b].friction) for a, b in scene.pairs.tolist()
     ]
-    ours = scene.pair_values[:, col.PAIR_FRICTION]
+    ours = scene.coefficients_of(np.arange(scene.n_pairs)).friction
     return int((np.abs(ours - largest) > 1e-12).sum())
 
 

@@ -6,6 +6,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import at_address, held
 from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import copy_into
+from spatialops.collision.pair_runs import sides_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.held.lasting import clear, zero_rows
 from spatialops.simulation.stepping.held.watched_steps import one_step
@@ -117,11 +118,13 @@ def put_state(t: Tables, state: Array) -> None:
 def put_forces(t: Tables, forces: Array) -> None:
     """Mean forces of the step on every geom, world axes."""
     count = t.control[at.CONTACT_ROWS]
-    sum_forces(t.contact_records, count, t.pairs, t.settings[at.DT], forces)
+    sum_forces(t.contact_records, count, t.geom_ints, t.pair_runs, t.settings[at.DT], forces)
 
 
 @kernel
-def sum_forces(records: Array, count: int, pairs: IntArray, dt: float, forces: Array) -> None:
+def sum_forces(
+    records: Array, count: int, geom_ints: IntArray, runs: IntArray, dt: float, forces: Array
+) -> None:
     for g in range(forces.shape[0]):
         for j in range(3):
             forces[g, j] = 0.0
@@ -129,7 +132,8 @@ def sum_forces(records: Array, count: int, pairs: IntArray, dt: float, forces: A
         pair = int(records[i, at.RECORD_PAIR])
         if pair < 0:  # a moment
             continue
+        a, b = sides_of(geom_ints, runs, pair)
         for j in range(3):
             force = records[i, at.RECORD_IMPULSE + j] / dt
-            forces[pairs[pair, 0], j] += force
-            forces[pairs[pair, 1], j] -= force
+            forces[a, j] += force
+            forces[b, j] -= force

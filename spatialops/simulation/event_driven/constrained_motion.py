@@ -224,7 +224,9 @@ class Mechanics:
 
     def drag(self, contacts: Contacts) -> Array:
         """Viscous forces against the slip, (m, 2), N."""
-        return np.asarray(self._drag[contacts.pairs][:, None] * contacts.velocities[:, 1:])
+        return np.asarray(
+            self._drag[self.detector.classes(contacts.pairs)][:, None] * contacts.velocities[:, 1:]
+        )
 
     def dry(self, contacts: Contacts, modes: list[Mode]) -> Array:
         """Dry friction of joints that slide, against the slip, (m, 2), N m or N."""

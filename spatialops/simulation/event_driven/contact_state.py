@@ -60,7 +60,7 @@ class Accuracy(NamedTuple):
 
 
 class Surfaces(NamedTuple):
-    """What contacts have: the friction of all pairs, and the stops of joints."""
+    """What contacts have: the friction of all classes, and the stops of joints."""
 
     friction: PairFriction
     joints: JointRows
@@ -93,7 +93,7 @@ class ContactState:
         self.rigid = is_rigid(law)
         self.dt = dt
         self.detector = ContactDetector(scene, friction.friction, surfaces.joints)
-        self.impact = Impacts(scene.model, friction, rules, self.detector.names)
+        self.impact = Impacts(scene.model, friction, rules, self.detector)
         self.forces = JointForces(scene)
         self.mechanics = Mechanics(scene, law, friction.drag, self.detector, self.forces)
         self.log: list[Event] = []

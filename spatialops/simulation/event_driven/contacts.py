@@ -82,7 +82,7 @@ class Contacts:
 
     @property
     def pairs(self) -> IntArray:
-        """(m,) rows of `Scene.pairs`; stops are numbered after those."""
+        """(m,) numbers of the scene's pairs; stops are numbered after those."""
         return self.ints[:, col.CONTACT_PAIR]
 
     @property
@@ -113,24 +113,24 @@ class Contacts:
 
 
 class ContactDetector:
-    """Contacts of a scene at any state, stops of joints among them; `friction` is of all pairs."""
+    """Contacts of a scene at any state, stops of joints among them; `friction` is of classes."""
 
     def __init__(self, scene: Scene, friction: Array, joints: JointRows) -> None:
         self.scene = scene
-        self.stops = Stops(scene.model, joints, len(scene.pairs))
+        self.stops = Stops(scene.model, joints, scene.n_pairs)
         self._move = _MOVE * scales_of(scene).length
         n_geoms = len(scene.geoms)
-        n_pairs = len(scene.pairs)
         room = scene.most_contacts
         self._places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
         self._places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
         self._scratch = new_scratch(scene.geom_ints, scene.tables.lists)
         solids = scene.tables.solids.copy()  # its last rows are written to
         self._tables = scene.tables._replace(solids=solids)
-        self._values = scene.pair_values.copy()
-        self._values[:, col.PAIR_FRICTION] = friction
-        self._near = np.arange(n_pairs + 1, dtype=np.int64)
-        self._near[-1] = n_pairs
+        classes = scene.pair_table.classes
+        values = classes.values.copy()
+        values[:, col.PAIR_FRICTION] = friction
+        self._classes = classes._replace(values=values)
+        self._near = _all_pairs(scene)
         self._ints = np.zeros((room, col.CONTACT_INTS), dtype=np.int64)
         self._floats = np.zeros((room, col.CONTACT_COLUMNS))
         self._work = np.zeros((scene.model.nv, layout.WORK_COLUMNS))
@@ -141,11 +141,9 @@ class ContactDetector:
     def detect_at(self, q: Array, v: Array, limit: float) -> Contacts:
         """Contacts with gaps up to `limit`, with frames and velocities."""
         self._place(q, v)
-        scene = self.scene
         found = find_contacts(
             self._tables,
-            scene.pairs,
-            self._values,
+            self._classes,
             self._places,
             self._near,
             self._work,
@@ -165,9 +163,14 @@ class ContactDetector:
 
     def names(self, pair: int) -> tuple[str, str]:
         """Of the geoms of a pair, or of a joint and its stop."""
-        return (
-            self.scene.pair_names(pair) if pair < len(self.scene.pairs) else self.stops.names(pair)
-        )
+        return self.scene.pair_names(pair) if pair < self.scene.n_pairs else self.stops.names(pair)
+
+    def classes(self, pairs: IntArray) -> IntArray:
+        """Classes of pairs, see `Scene.classes_of`; stops are numbered behind those."""
+        n = self.scene.n_pairs
+        found = pairs - n + len(self._classes.values)
+        found[pairs < n] = self.scene.classes_of(pairs[pairs < n])
+        return found
 
     def turning(self, q: Array, v: Array, contacts: Contacts, limit: float) -> Array:
         """d/dt of the contacts' velocities (m, 3) along their frames where v stays, m/s^2.
@@ -201,7 +204,7 @@ class ContactDetector:
     def closing_speeds(self, q: Array, v: Array) -> Array:
         """Speeds (m/s) of approach of all pairs."""
         self._place(q, v)
-        speeds = np.zeros(len(self.scene.pairs))
+        speeds = np.zeros(self.scene.n_pairs)
         put_closing_speeds(self._tables, self.scene.pairs, self._places, self._work, speeds)
         return speeds
 
@@ -210,6 +213,15 @@ class ContactDetector:
         poses_kernel(model.tree, model.links, q, self._work)
         velocities_kernel(model.tree, model.links, v, self._work)
         place_geoms(self.scene.geom_ints, self.scene.geom_floats, self._work, self._places)
+
+
+def _all_pairs(scene: Scene) -> IntArray:
+    """A list that has all pairs as near."""
+    near = np.zeros((scene.n_pairs + 1, col.NEAR_COLUMNS), dtype=np.int64)
+    near[:-1, col.NEAR_PAIR] = np.arange(scene.n_pairs)
+    near[:-1, col.NEAR_A :] = scene.pairs
+    near[-1, col.NEAR_PAIR] = scene.n_pairs
+    return near
 
 
 def matched(contacts: Contacts, other: Contacts) -> tuple[Array, Array]:

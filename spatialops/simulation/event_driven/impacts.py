@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,10 +12,11 @@ import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.certificate import Certificate
+from spatialops.contact.constraint_rows import CONTACT
 from spatialops.contact.laws.reduction import REST
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
-from spatialops.simulation.event_driven.contacts import Contacts
+from spatialops.simulation.event_driven.contacts import ContactDetector, Contacts
 from spatialops.simulation.impact_models import Answer, Collider, after_impact
 from spatialops.simulation.law_answers import answer_of_law
 from spatialops.simulation.pair_laws import PairFriction
@@ -27,7 +27,7 @@ _LEAST = 1e-300  # N s
 
 
 class Rules(NamedTuple):
-    """How impacts are resolved: in turn or together, and which pairs have Newton's coefficient."""
+    """How impacts are resolved: in turn or together, and where coefficients are Newton's."""
 
     propagated: bool
     newton: BoolArray
@@ -69,19 +69,19 @@ class Met(NamedTuple):
 
 
 class Impacts:
-    """Resolves the impacts of a model under the laws of its pairs; `names` are those of a pair."""
+    """Resolves the impacts of a model under the laws of its pairs, which the detector knows."""
 
     def __init__(
         self,
         model: Model,
         friction: PairFriction,
         rules: Rules,
-        names: Callable[[int], tuple[str, str]],
+        detector: ContactDetector,
     ) -> None:
         self.model = model
         self.friction = friction
         self.rules = rules
-        self.names = names
+        self.detector = detector
         # Of all problems, where somebody wants them.
         self.certificates: list[Certificate] | None = None
 
@@ -117,38 +117,40 @@ class Impacts:
             loop_terms=terms,
             loop_targets=np.zeros(int(ints[:, 0].max()) + 1 if len(ints) else 0),
         )
+        classes = self.detector.classes(contacts.pairs)
+        of_geoms = classes[contacts.kinds == CONTACT]
         if self.friction.special:
-            problem = self.friction.put(problem, contacts.of_geoms.pairs)
-        problem = self._pressed(problem, contacts.of_geoms.pairs)
+            problem = self.friction.put(problem, of_geoms)
+        problem = self._pressed(problem, of_geoms)
         collider = Collider(
             lambda part: self._answer(part, time, contacts),
             self.rules.propagated,
             self.rules.threshold,
         )
-        newton = self.rules.newton[contacts.pairs]
+        newton = self.rules.newton[classes]
         found = collider.resolve(problem, contacts.restitution * restitution, newton)
         end = after_impact(problem, found)
         energies = energy(self.model, q, v).kinetic, energy(self.model, q, end).kinetic
         return Impact(end, found.impulses, *energies, found.share * restitution, found.residual)
 
-    def _pressed(self, problem: ContactProblem, pairs: IntArray) -> ContactProblem:
+    def _pressed(self, problem: ContactProblem, classes: IntArray) -> ContactProblem:
         """The same, with next to nothing that presses what may not slip and stays together.
 
         An impact knows no weights, and without slip those contacts are held that press.
         """
-        held = np.isinf(self.friction.friction[pairs])
+        held = np.isinf(self.friction.friction[classes])
         if not held.any():
             return problem
         u = problem.velocities
-        normal = u[problem.n_loop_rows :: 3][: len(pairs)]
+        normal = u[problem.n_loop_rows :: 3][: len(classes)]
         stays = np.abs(normal) <= REST * np.abs(u).max(initial=0.0)
         prior = problem.prior_normal_impulse.copy()
-        prior[: len(pairs)][stays & held] = _LEAST
+        prior[: len(classes)][stays & held] = _LEAST
         return replace(problem, prior_normal_impulse=prior)
 
     def _answer(self, problem: ContactProblem, time: float, contacts: Contacts) -> Answer:
         def where() -> str:
-            names = pairs_text(self.names(pair) for pair in contacts.pairs.tolist())
+            names = pairs_text(self.detector.names(pair) for pair in contacts.pairs.tolist())
             return (
                 f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s, "
                 f"{names}"

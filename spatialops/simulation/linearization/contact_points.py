@@ -31,6 +31,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import sides_of
 from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.laws.own_laws import put_own_friction
@@ -68,13 +69,14 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
     ints, floats = touched.ints, touched.floats
     pair = ints[i, col.CONTACT_PAIR]
     k = room.results[of.COUNT]
+    sides = sides_of(touched.geom_ints, touched.pair_runs, pair)
     for side in range(2):
         # The point is of A, or of B.
         kind = kind_of(touched, room.work, i, side)
         if kind < 0:
             continue
         towards = 1.0 if side == 0 else -1.0
-        core = touched.pairs[pair, side]
+        core = sides[side]
         is_round = touched.geom_ints[core, col.GEOM_SHAPE] in (col.SPHERE, col.CAPSULE)
         radius = touched.geoms[core, col.GEOM_RADIUS] if is_round else 0.0
         normal = scaled(towards, vec3(floats, i, col.NORMAL))
@@ -86,7 +88,7 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
         point = vec3(floats, i, col.POINT)
         put3(room.points, k, of.OFFSET, plus(point, scaled(reach, normal)))
         if kind == of.ROUND:
-            other = touched.pairs[pair, 1 - side]
+            other = sides[1 - side]
             reach = touched.geoms[other, col.GEOM_RADIUS] + 0.5 * floats[i, col.GAP]
             put3(room.points, k, of.OTHER_OFFSET, plus(point, scaled(-reach, normal)))
         return True
@@ -133,7 +135,8 @@ def kind_of(touched: Touched, work: Array, i: int, side: int) -> int:
     Poses must be in `work`.
     """
     ints, pair = touched.ints, touched.ints[i, col.CONTACT_PAIR]
-    core, other = touched.pairs[pair, side], touched.pairs[pair, 1 - side]
+    sides = sides_of(touched.geom_ints, touched.pair_runs, pair)
+    core, other = sides[side], sides[1 - side]
     shape = touched.geom_ints[core, col.GEOM_SHAPE]
     surface = touched.geom_ints[other, col.GEOM_SHAPE]
     link = ints[i, col.CONTACT_B - side]

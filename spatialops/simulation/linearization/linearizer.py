@@ -153,7 +153,7 @@ class Linearizer:
     def n_parameters(self) -> tuple[int, int]:
         """How many inertial ones, and pairs, there are."""
         scene = self._loop.stepping.scene
-        return PARAMETERS * scene.model.n_bodies, len(scene.pairs)
+        return PARAMETERS * scene.model.n_bodies, scene.n_pairs
 
     def with_parameters(self, state: State, cut: Array) -> tuple[Array, Array, Array]:
         """A, B and the derivative (2 nv, parameters) by all parameters, side by side."""

@@ -15,6 +15,7 @@ from spatialops.algebra.simd import WIDTH as LANES
 from spatialops.algebra.simd import aligned
 from spatialops.collision import _layout as col
 from spatialops.collision.contact_motion import _layout as motion
+from spatialops.collision.pair_coefficients import PairClasses
 from spatialops.derivatives.manifold import MOVES, WIDEST, WIDTH, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -74,9 +75,10 @@ class Touched(NamedTuple):
     contacts: int  # how many of `ints` are contacts,
     acting: int  # and with their moments behind them
     owners: IntArray  # contacts that moments belong to
-    turning: Array  # coefficients of pairs' moments, m
+    turning: Array  # coefficients of moments by classes of pairs, m
     known: int  # how many of `before`
-    pairs: IntArray
+    pair_runs: IntArray
+    classes: PairClasses
     geom_ints: IntArray
     geoms: Array
     solids: Array
@@ -308,7 +310,8 @@ def touched(t: Tables) -> Touched:
         t.owners,
         t.turning,
         t.control[at.BEFORE],
-        t.pairs,
+        t.pair_runs,
+        PairClasses(t.class_values, t.own_pairs),
         t.geom_ints,
         t.geoms,
         t.solids,

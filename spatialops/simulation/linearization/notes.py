@@ -48,7 +48,7 @@ _FAULTS = {
 
 def contact_name(scene: Scene, joints: JointRows, pair: int) -> str:
     """Who touches, or the joint and its limit."""
-    n = len(scene.pairs)
+    n = scene.n_pairs
     if pair < n:
         return " on ".join(scene.pair_names(pair))
     joint, what = joint_row_names(scene.model, joints, pair - n)

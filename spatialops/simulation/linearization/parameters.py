@@ -14,6 +14,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.dense_lu import solve_lu
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.derivatives.manifold import BY_V, CARRIED, dense_blocks
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -52,7 +53,7 @@ class ParameterDerivatives(NamedTuple):
 
 def n_parameters(model: Model, t: Tables) -> int:
     """Columns of changes by parameters: inertial ones, then friction and restitution of pairs."""
-    return 10 * model.n_bodies + 2 * len(t.pairs)
+    return 10 * model.n_bodies + 2 * count_pairs(t.pair_runs)
 
 
 def parted(model: Model, by: Array) -> ParameterDerivatives:
@@ -103,13 +104,13 @@ def parameter_sides(model: Model, t: Tables, room: Room) -> Own:
     lead = lone_changes(model, t, room).forces
     side = -s * (momenta_by_masses(model, t, room, rate_of(t, room, of.WHOLE, of.V_END)) + lead)
     goal = np.zeros((m, side.shape[1]))
-    friction = np.zeros((model.nv, len(t.pairs)))
+    friction = np.zeros((model.nv, count_pairs(t.pair_runs)))
     smooth = -momenta_by_masses(model, t, room, rate_of(t, room, of.SMOOTH, of.V_FREE)) - lead
     if is_damped(t):
         fit, pull = resistance_by_masses(model, t, room)
         side += s * (pull - room.vectors[of.WHOLE, :, None] * fit)
         smooth += pull - room.vectors[of.SMOOTH, :, None] * fit
-    by_friction = np.zeros((m, len(t.pairs)))
+    by_friction = np.zeros((m, count_pairs(t.pair_runs)))
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] == of.DRAGGED and _is_dragged_by_mu(t, room, int(ints[of.PAIR])):
             by_friction[_lines(ints), ints[of.PAIR]] += _drag(t, room, k)

@@ -46,7 +46,7 @@ def geom_forces(scene: Scene, times: Array, contact_records: Array, dt: float) -
     within = instants > times[rows] - dt
     rows = rows[within]
     impulses = contact_records[within, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3]
-    sides = scene.pairs[contact_records[within, at.RECORD_PAIR].astype(np.int64)]
+    sides = scene.sides_of(contact_records[within, at.RECORD_PAIR])
     forces = np.zeros((len(times), len(scene.geoms), 3))
     np.add.at(forces, (rows, sides[:, 0]), impulses / dt)
     np.add.at(forces, (rows, sides[:, 1]), -impulses / dt)
@@ -57,7 +57,7 @@ def geom_forces(scene: Scene, times: Array, contact_records: Array, dt: float) -
 
 def geom_impacts(scene: Scene, contact_records: Array) -> GeomImpacts:
     """Impacts on every geom of a moving body, from the records of impacts alone."""
-    sides = scene.pairs[contact_records[:, at.RECORD_PAIR].astype(np.int64)]
+    sides = scene.sides_of(contact_records[:, at.RECORD_PAIR])
     times = contact_records[:, at.RECORD_TIME]
     impulses = contact_records[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3]
     found = GeomImpacts([], [], [])

@@ -261,8 +261,9 @@ class Record:
         along = np.linalg.norm(p - normal[:, None] * n, axis=1)
         # Pairs with a law of their own have other limits than those of coefficients.
         rows = self.contact_records[:, at.RECORD_PAIR].astype(np.int64)
-        own = np.isin(rows, list(self.scene.pair_table.laws))
-        friction = np.where(own, np.inf, self.scene.pair_values[rows, PAIR_FRICTION])
+        table, classes = self.scene.pair_table, self.scene.classes_of(rows)
+        own = np.isin(classes, list(table.laws))
+        friction = np.where(own, np.inf, table.classes.values[classes, PAIR_FRICTION])
         impulses = np.column_stack([normal, along, np.zeros(len(along))])
         return certify_contacts(impulses, friction, gap=gap, residual=residual)
 

@@ -65,8 +65,8 @@ def checked_rows(given: Mapping[str, Array], scene: Scene) -> dict[str, Array]:
             raise RecordError(f"{name}: expected counts, none below zero")
     for name in _RECORDS:
         pairs = rows.get(name, np.zeros((0, at.RECORD_COLUMNS)))[:, at.RECORD_PAIR]
-        if not ((pairs >= 0.0) & (pairs < len(scene.pairs))).all():
-            raise RecordError(f"{name}: expected pairs from 0 to {len(scene.pairs) - 1}")
+        if not ((pairs >= 0.0) & (pairs < scene.n_pairs)).all():
+            raise RecordError(f"{name}: expected pairs from 0 to {scene.n_pairs - 1}")
     if not (np.diff(rows["times"]) >= 0.0).all():
         raise RecordError("times: they go back, or are none")
     return rows

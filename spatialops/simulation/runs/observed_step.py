@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray
+from spatialops.collision import _layout as col
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import Poses, body_poses
 from spatialops.dynamics.joint_wrenches import joint_wrenches
@@ -256,7 +257,7 @@ class ObservedStep:
         self, side: int, sign: float, poses: Poses, which: BoolArray, wrenches: Array
     ) -> None:
         """Add what some contacts and moments do to the bodies on one side of them."""
-        bodies = np.asarray(self.scene.bodies, dtype=np.int64)[self.scene.pairs[self.pairs, side]]
+        bodies = self.scene.geom_ints[self.scene.sides_of(self.pairs)[:, side], col.GEOM_BODY]
         moving = (bodies >= 0) & which
         bodies, contacts = bodies[moving], self.contacts[moving]
         acting = sign * contacts[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / self.dt

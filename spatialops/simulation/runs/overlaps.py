@@ -35,14 +35,14 @@ def overlaps(setup: Setup, state: State, allowed: float) -> list[Overlap]:
     depths = -t.seen[:count, col.GAP]
     deepest: dict[int, float] = {}
     for i in np.argsort(-depths, kind="stable").tolist():
-        if depths[i] > allowed and pairs[i] < len(setup.scene.pairs):
+        if depths[i] > allowed and pairs[i] < setup.scene.n_pairs:
             deepest.setdefault(int(pairs[i]), float(depths[i]))
     return [Overlap(*setup.scene.pair_names(pair), depth) for pair, depth in deepest.items()]
 
 
 def detected(setup: Setup, probe: Held | None, state: State) -> Held:
     """The contacts at a state, in these tables; in new ones where there are none or no room."""
-    fits = probe is not None and probe.tables.pairs is setup.scene.pairs
+    fits = probe is not None and probe.tables.pair_runs is setup.scene.pair_runs
     found = probe if probe is not None and fits else Held(setup.stepping.tables())
     while True:
         load_new(found.tables, state)
@@ -63,7 +63,7 @@ def refuse_overlaps(setup: Setup, state: State) -> None:
     """
     own = setup.options
     watched = own.certify in ("raise", "full") and setup.rigid
-    if not (watched and len(setup.scene.pairs)):
+    if not (watched and setup.scene.n_pairs):
         return
     found = overlaps(setup, state, own.depth_limit)
     if not found:

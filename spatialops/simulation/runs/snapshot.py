@@ -12,13 +12,17 @@ import numpy.typing as npt
 
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
+from spatialops.collision.broad_phase import near_pairs
+from spatialops.collision.pair_runs import count_pairs, put_sides
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.records.record_file import Kept
+from spatialops.simulation.stepping.constraints.torsional_rolling import KINDS
 from spatialops.simulation.stepping.detection_stage import detect_contacts
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.lasting import WHOLE
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.memory_places import put_places
 
 # Controls that say how the loop runs, or that are written before they are read.
 _OWN = (
@@ -50,7 +54,7 @@ def snapshot(t: Tables) -> dict[str, npt.NDArray[np.generic]]:
     """Copies of what the next step needs, between two steps."""
     seen = max(int(t.control[at.SEEN]), 0) if t.control[at.LOOKED] else 0
     count = int(t.control[at.ACTING])
-    near = max(int(t.near[-1]), 0)
+    near = max(int(near_pairs(t.near)), 0)
     steps = t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_STEP]
     known = np.flatnonzero(steps >= t.control[at.STEP])
     return {
@@ -58,7 +62,7 @@ def snapshot(t: Tables) -> dict[str, npt.NDArray[np.generic]]:
         "control": t.control.copy(),
         "memory": t.memory[known].copy(),
         "forces": t.forces[known].copy(),
-        "near": np.append(t.near[:near], t.near[-1]),
+        "near": np.append(t.near[:near, col.NEAR_PAIR], near_pairs(t.near)),
         "seen_ints": t.seen_ints[:seen].copy(),
         "seen": t.seen[:seen].copy(),
         "ints": t.ints[:count].copy(),
@@ -116,12 +120,11 @@ def _put_memory(t: Tables, kept: Kept) -> None:
     pairs = memory[:, at.MEMORY_PAIR]
     first = np.flatnonzero(np.append(True, pairs[1:] != pairs[:-1])[:count])
     fits = count <= len(t.memory) and len(np.unique(pairs)) == len(first)
-    of_moments = t.turning.size  # which count from the end
-    if not fits or not _within(pairs, -of_moments, len(t.memory_first) - of_moments):
+    if not fits or not _within(pairs, *_numbers(t)):
         raise _odd("memory")
     t.memory[:count] = memory
     t.forces[:count] = floats_of(kept, "forces", (count, 3))
-    t.memory_first[pairs[first]] = first
+    put_places(t.memory_places, t.memory, count)
     t.control[at.MEMORY_ROWS] = count
 
 
@@ -129,21 +132,25 @@ def _put_near(t: Tables, near: IntArray) -> None:
     """Pairs of geoms that are near, in their order."""
     count = len(near) - 1
     fits = count >= 0 and near[-1] in (count, -1) and count < len(t.near)
-    if not fits or (np.diff(near[:-1]) <= 0).any() or not _within(near[:-1], 0, len(t.pairs)):
+    if (
+        not fits
+        or (np.diff(near[:-1]) <= 0).any()
+        or not _within(near[:-1], 0, count_pairs(t.pair_runs))
+    ):
         raise _odd("near")
-    t.near[:count] = near[:-1]
-    t.near[-1] = near[-1]
+    t.near[:count, col.NEAR_PAIR] = near[:-1]
+    sides = np.zeros((count, 2), dtype=np.int64)
+    put_sides(t.geom_ints, t.pair_runs, near[:-1].copy(), sides)
+    t.near[:count, col.NEAR_A :] = sides
+    t.near[-1, col.NEAR_PAIR] = near[-1]
 
 
 def _put_contacts(t: Tables, kept: Kept) -> None:
     """Contacts that are seen, which must be found again here, and those that acted."""
     acting = int(t.control[at.ACTING])
     ints = ints_of(kept, "ints", (acting, col.CONTACT_INTS))
-    n_pairs = len(t.pairs) + len(t.joint_ints)
     links = ints[:, [col.CONTACT_A, col.CONTACT_B]]
-    if not _within(ints[:, col.CONTACT_PAIR], -t.turning.size, n_pairs) or not _within(
-        links, -1, t.v.size
-    ):
+    if not _within(ints[:, col.CONTACT_PAIR], *_numbers(t)) or not _within(links, -1, t.v.size):
         raise _odd("ints")
     t.ints[:acting] = ints
     t.floats[:acting] = floats_of(kept, "floats", (acting, col.CONTACT_COLUMNS))
@@ -158,6 +165,13 @@ def _put_contacts(t: Tables, kept: Kept) -> None:
     t.seen[:count] = floats_of(kept, "seen", (count, col.CONTACT_COLUMNS))
     t.work[:] = work
     t.centers[:] = centers
+
+
+def _numbers(t: Tables) -> tuple[int, int]:
+    """The least number of a pair, of moments, and one past the last, of joints."""
+    n_pairs = int(count_pairs(t.pair_runs))
+    moments = KINDS * n_pairs if len(t.turning) else 0
+    return -moments, n_pairs + len(t.joint_ints)
 
 
 def floats_of(kept: Kept, name: str, shape: tuple[int | None, ...]) -> Array:

@@ -71,7 +71,7 @@ def maximal_scene(scene: Scene) -> Scene:
             builder.add_body(name, position=frame.position, rotation=frame.rotation)
     free = builder.build()
     hinges = [loop for i in range(model.n_bodies) if (loop := _hinge(model, i)) is not None]
-    looked_at = {frozenset(scene.pair_names(p)) for p in range(len(scene.pairs))}
+    looked_at = {frozenset(scene.geoms[g].name for g in pair) for pair in scene.pairs.tolist()}
     never = [
         pair
         for pair in combinations([geom.name for geom in scene.geoms], 2)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray, is_one_of, scalar
+from spatialops.collision import _layout as col
+from spatialops.collision.pair_coefficients import (
+    Coefficients,
+    PairClasses,
+    class_coefficients,
+)
+from spatialops.collision.pair_runs import find_pair, first_runs, kinds_met
 from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
 
@@ -95,18 +103,24 @@ class Pair:
 
 
 class PairTable(NamedTuple):
-    """What `Scene.pair_laws` and coefficients make of the rows of `Scene.pairs`.
+    """What coefficients and `Scene.pair_laws` make of the classes of pairs.
 
     Attributes
     ----------
-    torsion, rolling : (n,) arrays
+    classes : PairClasses
+        Friction and restitution by class, and the pairs with classes of their own.
+    occur : (c,) bool array
+        Whether there is a pair of the class, as far as kinds of geoms say.
+    torsion, rolling : (c,) arrays
         Coefficients of torsional and rolling friction, m.
-    newton, poisson : (n,) bool arrays
+    newton, poisson : (c,) bool arrays
         Where this meaning of restitution is given.
     laws : dict
-        Laws that are given, by row.
+        Laws that are given, by class.
     """
 
+    classes: PairClasses
+    occur: BoolArray
     torsion: Array
     rolling: Array
     newton: BoolArray
@@ -142,36 +156,52 @@ def checked_pairs(given: object, names: Iterable[str]) -> tuple[Pair, ...]:
     return checked
 
 
-def pair_table(scene: Scene, torsion: Array, rolling: Array) -> PairTable:
-    """What `Scene.pair_laws` makes of the rows of pairs, whose geoms have these coefficients."""
-    n = len(scene.pairs)
-    if scene.pair_laws:  # else one number may stand for all
-        torsion, rolling = torsion.copy(), rolling.copy()
-    table = PairTable(torsion, rolling, np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), {})
-    for pair, row in zip(scene.pair_laws, rows_of(scene, scene.pair_laws), strict=True):
-        if row < 0:
-            raise ShapeError(
-                f"pair_laws: {pair.a!r} and {pair.b!r} never touch: the scene leaves their pair out"
-            )
+def pair_table(scene: Scene) -> PairTable:
+    """Coefficients of the scene's geoms by class, and those of `Scene.pair_laws` behind them.
+
+    Classes of which there is no pair have none.
+    """
+    mixed = class_coefficients(scene.geoms)
+    own, given = _own_pairs(scene)
+    n = len(mixed.friction)
+    ints = scene.geom_ints
+    met = kinds_met(scene.pair_runs, ints[:-1, col.GEOM_KIND], math.isqrt(n)).ravel()
+    mixed = Coefficients(*(np.where(met, row, 0.0) for row in mixed))
+    of_kinds = [ints[a, col.GEOM_KINDS] + ints[b, col.GEOM_KIND] for a, b in scene.sides_of(own)]
+    source = np.concatenate([np.arange(n), np.array(of_kinds, dtype=np.int64)])
+    values = np.empty((len(source), col.PAIR_COLUMNS))
+    values[:, col.PAIR_FRICTION] = mixed.friction[source]
+    values[:, col.PAIR_RESTITUTION] = mixed.restitution[source]
+    newton, poisson = np.zeros((2, len(source)), dtype=bool)
+    moments = mixed.torsion[source], mixed.rolling[source]
+    occur = np.append(met, np.full(len(own), True))
+    table = PairTable(PairClasses(values, own), occur, *moments, newton, poisson, {})
+    for row, pair in enumerate(given, start=n):
         if pair.law is not None:
-            table.laws[int(row)] = pair.law
+            table.laws[row] = pair.law
+        if pair.friction is not None:
+            values[row, col.PAIR_FRICTION] = pair.friction
+        if pair.torsion is not None:
+            table.torsion[row] = pair.torsion
+        if pair.rolling is not None:
+            table.rolling[row] = pair.rolling
         table.newton[row] = pair.restitution == "newton"
         table.poisson[row] = pair.restitution == "poisson"
-        table.torsion[row] = table.torsion[row] if pair.torsion is None else pair.torsion
-        table.rolling[row] = table.rolling[row] if pair.rolling is None else pair.rolling
     return table
 
 
-def rows_of(scene: Scene, given: Sequence[Pair]) -> IntArray:
-    """Row of `Scene.pairs` of each of the given pairs; -1 where the scene leaves it out."""
-    found = np.full(len(given), -1, dtype=np.int64)
-    if not len(given) or not len(scene.pairs):
-        return found  # pairs may be millions
-    number, n = {geom.name: g for g, geom in enumerate(scene.geoms)}, len(scene.geoms)
-    keys = n * scene.pairs.min(axis=1) + scene.pairs.max(axis=1)  # in order, as pairs are made
-    for i, pair in enumerate(given):
+def _own_pairs(scene: Scene) -> tuple[IntArray, list[Pair]]:
+    """Numbers of the pairs that have something of their own, in order, and what that is."""
+    number = {geom.name: g for g, geom in enumerate(scene.geoms)}
+    first = first_runs(scene.pair_runs, len(scene.geoms))
+    found = []
+    for pair in scene.pair_laws:
         low, high = sorted((number[pair.a], number[pair.b]))
-        row = int(np.searchsorted(keys, n * low + high))
-        if row < len(keys) and keys[row] == n * low + high:
-            found[i] = row
-    return found
+        p = find_pair(scene.pair_runs, first, low, high)
+        if p < 0:
+            raise ShapeError(
+                f"pair_laws: {pair.a!r} and {pair.b!r} never touch: the scene leaves their pair out"
+            )
+        found.append((p, pair))
+    found.sort(key=lambda one: one[0])
+    return np.array([p for p, _ in found], dtype=np.int64), [pair for _, pair in found]

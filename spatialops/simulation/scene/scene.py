@@ -9,14 +9,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, in_parts, several
+from spatialops._arrays import Array, ArrayLike, IntArray, array, several
 from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
-from spatialops.collision.geom_tables import (
-    least_width,
-    most_contacts,
-)
-from spatialops.collision.pair_coefficients import PairCoefficients, pair_coefficients
+from spatialops.collision import pair_runs
+from spatialops.collision.geom_tables import least_width
+from spatialops.collision.pair_coefficients import Coefficients, put_classes
 from spatialops.collision.shapes import (
     FIXED,
     Geom,
@@ -34,7 +32,6 @@ from spatialops.simulation.scene.pair_options import (
     PairTable,
     checked_pairs,
     pair_table,
-    rows_of,
 )
 from spatialops.simulation.scene.placed_geoms import (
     bodies_of,
@@ -87,10 +84,10 @@ class Scene:
         Tables of all springs and actuators.
     bodies : list of int
         Index of every geom's moving body, -1 for the world.
-    pairs : (n, 2) int array
-        Indices of the geoms A and B of every pair that may touch.
-    pair_values : (n, k) array
-        Their coefficients, see `collision._layout`.
+    n_pairs : int
+        How many pairs of geoms may touch. Each has a number.
+    pair_runs : (r, 3) int array
+        Which these are, see `collision.pair_runs`.
 
     Raises
     ------
@@ -115,7 +112,9 @@ class Scene:
       closures: none
     """
 
-    _made_table: PairTable | None  # once it is asked for
+    # Once they are asked for.
+    _made_pairs: IntArray | None
+    _made_table: PairTable | None
 
     def __init__(
         self,
@@ -203,7 +202,7 @@ class Scene:
             f"{type(self).__name__} of {self.size_text()}\n"
             f"  on the world: {_some(roots)}\n"
             f"  geoms: {shapes}\n"
-            f"  pairs that may touch: {len(self.pairs)}, with laws of their own: "
+            f"  pairs that may touch: {self.n_pairs}, with laws of their own: "
             f"{len(self.pair_laws)}\n"
             f"  closures: {_some([loop.name or loop.kind for loop in self.loops.items])}"
             f"{self._actuators_text()}"
@@ -304,10 +303,112 @@ class Scene:
         return self.tables.floats
 
     @property
+    def n_pairs(self) -> int:
+        """How many pairs of geoms may touch."""
+        return int(self.pair_runs[-1, col.RUN_PAIR])
+
+    @property
+    def pairs(self) -> IntArray:
+        """Geoms A and B of all pairs that may touch, (n_pairs, 2): of thousands of geoms millions.
+
+        `sides_of` knows those of some.
+        """
+        if self._made_pairs is None:
+            self._made_pairs = self.sides_of(np.arange(self.n_pairs))
+        return self._made_pairs
+
+    def sides_of(self, pairs: ArrayLike) -> IntArray:
+        """Geoms A and B of some pairs.
+
+        Parameters
+        ----------
+        pairs : (k,) array_like
+            Their numbers, 0 to n_pairs - 1.
+
+        Returns
+        -------
+        (k, 2) int array
+            Indices into `geoms`.
+
+        Raises
+        ------
+        ArgumentError
+            For anything else than numbers of pairs.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> scene = so.models.quadruped().scene()
+        >>> scene.sides_of([0]).tolist(), scene.pair_names(0)
+        ([[0, 15]], ('trunk', 'ground'))
+        """
+        given = array(pairs, (None,), "pairs", finite=True)
+        numbers = given.astype(np.int64)
+        sides = np.zeros((len(numbers), 2), dtype=np.int64)
+        if ((numbers != given) | (numbers < 0) | (numbers >= self.n_pairs)).any():
+            raise ArgumentError(f"pairs: expected whole numbers from 0 to {self.n_pairs - 1}")
+        pair_runs.put_sides(self.geom_ints, self.pair_runs, numbers, sides)
+        return sides
+
+    def classes_of(self, pairs: ArrayLike) -> IntArray:
+        """Classes of some pairs: rows of what `pair_table` has.
+
+        Parameters
+        ----------
+        pairs : (k,) array_like
+            Their numbers, 0 to n_pairs - 1.
+
+        Returns
+        -------
+        (k,) int array
+            Pairs of one class have the same coefficients and laws.
+
+        Raises
+        ------
+        ArgumentError
+            As `sides_of`.
+        """
+        sides = self.sides_of(pairs)
+        numbers = np.asarray(pairs, dtype=np.float64).astype(np.int64)
+        found = np.zeros(len(numbers), dtype=np.int64)
+        put_classes(self.pair_table.classes, self.geom_ints, numbers, sides, found)
+        return found
+
+    def coefficients_of(self, pairs: ArrayLike) -> Coefficients:
+        """Coefficients of some pairs.
+
+        Parameters
+        ----------
+        pairs : (k,) array_like
+            Their numbers, 0 to n_pairs - 1.
+
+        Returns
+        -------
+        Coefficients
+            `friction`, `restitution`, `torsion` and `rolling`, (k,) each; the latter in m.
+
+        Raises
+        ------
+        ArgumentError
+            As `sides_of`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> scene = so.models.quadruped().scene()
+        >>> scene.coefficients_of([0]).friction.tolist()
+        [0.8]
+        """
+        table, own = self.pair_table, self.classes_of(pairs)
+        values = table.classes.values[own]
+        of_contact = values[:, col.PAIR_FRICTION], values[:, col.PAIR_RESTITUTION]
+        return Coefficients(*of_contact, table.torsion[own], table.rolling[own])
+
+    @property
     def pair_table(self) -> PairTable:
-        """Laws and further coefficients of the rows of `pairs`."""
+        """Coefficients and laws of all classes of pairs."""
         if self._made_table is None:
-            self._made_table = pair_table(self, *self._moments)
+            self._made_table = pair_table(self)
         return self._made_table
 
     def pair_names(self, pair: int) -> tuple[str, str]:
@@ -316,36 +417,23 @@ class Scene:
         Parameters
         ----------
         pair : int
-            Row of `pairs`.
+            Its number.
 
         Returns
         -------
         tuple of (str, str)
             Of geoms A and B.
         """
-        a, b = self.pairs[pair]
+        a, b = self.sides_of([pair])[0]
         return self.geoms[a].name, self.geoms[b].name
 
     def _put_pairs(self) -> None:
-        """Rows (a, b) that may touch, their coefficients, and how many contacts they may have."""
-        self.pairs = touching_pairs(
+        """Which pairs may touch, and how many contacts they may have."""
+        self.pair_runs = touching_pairs(
             self.model, self.geoms, self.bodies, self.loops, self.ignore, self.include
         )
-        mixed = pair_coefficients(self.geoms, self.pairs)
-        self.pair_values = self._pair_values(mixed)
-        self._moments = mixed.torsion, mixed.rolling
-        self._made_table = None
-        self.most_contacts = most_contacts(self.geoms, self.pairs)
-
-    def _pair_values(self, mixed: PairCoefficients) -> Array:
-        """Coefficients of every row of `pairs`."""
-        values = np.empty((len(self.pairs), col.PAIR_COLUMNS))
-        values[:, col.PAIR_FRICTION] = mixed.friction
-        values[:, col.PAIR_RESTITUTION] = mixed.restitution
-        for pair, row in zip(self.pair_laws, rows_of(self, self.pair_laws), strict=True):
-            if pair.friction is not None and row >= 0:
-                values[row, col.PAIR_FRICTION] = pair.friction
-        return values
+        self._made_pairs = self._made_table = None
+        self.most_contacts = pair_runs.most_contacts(self.geom_ints, self.pair_runs)
 
     @property
     def visuals(self) -> Sequence[Visual]:
@@ -366,24 +454,15 @@ class Scene:
 
         Infinite where there are none. Spheres have bounds.
         """
-        sphere = self.geom_ints[:, col.GEOM_SHAPE] == col.SPHERE
-        least = col.INFINITE
-        for pairs in in_parts(self.pairs):
-            a, b = pairs.T
-            widths = self._widths(pairs)[~(sphere[a] & sphere[b])]
-            least = min(least, float(widths.min(initial=col.INFINITE)))
-        return least
+        return pair_runs.least_width(self.geom_ints, self.geom_floats, self.pair_runs)
 
     @property
     def pair_widths(self) -> Array:
-        """Half width of the thinner of each pair's shapes, (P,), m.
+        """Half width of the thinner of each pair's shapes, (n_pairs,), m.
 
         Infinite of what meets a half-space: depth in it only grows, nothing gets through unseen.
         """
-        return self._widths(self.pairs)
-
-    def _widths(self, pairs: IntArray) -> Array:
-        a, b = pairs.T
+        a, b = self.pairs.T
         widths, flat = self.geom_floats[:, col.GEOM_WIDTH], self.geom_ints[:, col.GEOM_SHAPE]
         return np.where(flat[b] == col.HALF_SPACE, np.inf, np.minimum(widths[a], widths[b]))
 

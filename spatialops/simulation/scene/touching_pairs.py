@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import BoolArray, IntArray
-from spatialops.collision.shapes import FIXED, Geom, Sphere, may_collide
+from spatialops.collision.shapes import Geom, may_collide
 from spatialops.errors import ArgumentError
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 NamePairs = tuple[tuple[str, str], ...]
-_MOST = 250_000_000  # pairs, of 22 000 geoms: 8 GB of tables
+_NONE = np.zeros((0, 2), dtype=np.int64)
+_MOST = 100_000_000  # runs: 2.4 GB of tables
 
 
 def touching_pairs(
@@ -25,38 +26,92 @@ def touching_pairs(
     ignore: NamePairs,
     include: NamePairs,
 ) -> IntArray:
-    """Indices (a, b), (p, 2), of all pairs that may touch, what does not move as b.
+    """Runs of all pairs that may touch, see `collision.pair_runs`.
 
     All but those on one body, on neighbours and on the world, those whose masks keep them apart,
-    and those to ignore; and those to include. In the order of a, then b, before they are turned.
+    and those to ignore; and those to include.
     """
-    never = _later_of(geoms, ignore)
-    always = _later_of(geoms, include)
-    masks, allowed = _masks(geoms)
     of = np.asarray(bodies, dtype=np.int64)
+    never, always = _later_of(geoms, ignore), _later_of(geoms, include)
+    masks, allowed = _masks(geoms)
+    among = [_spans_where(row[masks]) for row in allowed]
+    on_body = _spans_by_body(of)
     beside = _beside(_neighbours(model, of) | _tied_bodies(model, loops))
-    found = [np.zeros((0, 2), dtype=np.int64)]
-    count = 0
-    for a in range(len(geoms)):
-        may = allowed[masks[a], masks[a + 1 :]]
-        for body in beside.get(int(of[a]), ()):
-            may &= of[a + 1 :] != body
-        may[np.asarray(always.get(a, ()), dtype=np.int64) - a - 1] = True
-        may[np.asarray(never.get(a, ()), dtype=np.int64) - a - 1] = False
-        may &= of[a + 1 :] != of[a]
-        later = a + 1 + np.flatnonzero(may)
-        found.append(np.stack([np.full_like(later, a), later], axis=1))
-        count += len(later)
-        if count > _MOST:
+    found = [np.zeros((0, 3), dtype=np.int64)]
+    count = runs = 0
+    for a, body in enumerate(of.tolist()):
+        spans = _later(among[masks[a]], a)
+        for other in beside.get(body, ()):
+            spans = _without(spans, on_body.get(other, _NONE))
+        spans = _with(spans, always.get(a, ()))
+        for b in never.get(a, ()):
+            spans = _without(spans, np.array([[b, b + 1]]))
+        spans = _without(spans, on_body[body])
+        sizes = np.diff(spans, axis=1).ravel()
+        first = count + np.cumsum(sizes) - sizes
+        found.append(np.stack([np.full_like(first, a), spans[:, 0], first], axis=1))
+        count, runs = count + int(sizes.sum()), runs + len(spans)
+        if runs > _MOST:
             raise ArgumentError(
-                f"geoms: {len(geoms)} of them make more than {_MOST:.0e} pairs that may touch, "
-                "which are listed one by one; keep apart those that never do, by `group` and "
+                f"geoms: the pairs that may touch of {len(geoms)} of them are more than "
+                f"{_MOST:.0e} runs of geoms that follow one another; order them by `group` and "
                 "`collides_with`"
             )
-    pairs = np.concatenate(found)
-    turned = _go_second(geoms, pairs)
-    pairs[turned] = pairs[turned, ::-1]
-    return pairs
+    return np.concatenate([*found, [[len(geoms), 0, count]]])
+
+
+def _spans_where(chosen: BoolArray) -> IntArray:
+    """Spans (begin, end), (k, 2), of chosen geoms that follow one another."""
+    edges = np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int64))
+    return np.stack([np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)], axis=1)
+
+
+def _spans_by_body(of: IntArray) -> dict[int, IntArray]:
+    """Spans of the geoms of every body."""
+    if not len(of):
+        return {}
+    order = np.argsort(of, kind="stable")
+    begins = np.flatnonzero(np.diff(of[order], prepend=-2) != 0)
+    found = {}
+    for rows in np.split(order, begins[1:]):
+        cuts = np.flatnonzero(np.diff(rows) != 1) + 1
+        ends = np.append(cuts - 1, len(rows) - 1)
+        spans = np.stack([rows[np.append(0, cuts)], rows[ends] + 1], axis=1)
+        found[int(of[rows[0]])] = spans
+    return found
+
+
+def _later(spans: IntArray, a: int) -> IntArray:
+    """What of some spans, in order, is behind geom a."""
+    left = spans[np.searchsorted(spans[:, 1], a + 1, side="right") :]
+    if len(left) and left[0, 0] <= a:
+        left = left.copy()
+        left[0, 0] = a + 1
+    return left
+
+
+def _without(spans: IntArray, others: IntArray) -> IntArray:
+    """What of some spans, in order, is in none of others, in order."""
+    for begin, end in others.tolist():
+        i = int(np.searchsorted(spans[:, 1], begin, side="right"))
+        j = int(np.searchsorted(spans[:, 0], end, side="left"))
+        if i >= j:
+            continue
+        pieces = [(spans[i, 0], begin), (end, spans[j - 1, 1])]
+        kept = [piece for piece in pieces if piece[0] < piece[1]]
+        middle = np.array(kept, dtype=np.int64).reshape(-1, 2)
+        spans = np.concatenate([spans[:i], middle, spans[j:]])
+    return spans
+
+
+def _with(spans: IntArray, geoms: Iterable[int]) -> IntArray:
+    """Some spans, in order, and single geoms."""
+    for b in geoms:
+        i = int(np.searchsorted(spans[:, 1], b, side="right"))
+        if i < len(spans) and spans[i, 0] <= b:
+            continue
+        spans = np.concatenate([spans[:i], [[b, b + 1]], spans[i:]])
+    return spans
 
 
 def _later_of(geoms: Sequence[Geom], names: NamePairs) -> dict[int, list[int]]:
@@ -119,11 +174,3 @@ def _tied_bodies(model: Model, loops: Loops) -> set[frozenset[int]]:
         frozenset((bodies[int(row[layout.LOOP_A])], bodies[int(row[layout.LOOP_B])]))
         for row in jointed
     }
-
-
-def _go_second(geoms: Sequence[Geom], pairs: IntArray) -> BoolArray:
-    """Which pairs are turned round: what does not move comes second, and a sphere comes first."""
-    fixed = np.array([isinstance(geom.shape, FIXED) for geom in geoms], dtype=bool)
-    sphere = np.array([isinstance(geom.shape, Sphere) for geom in geoms], dtype=bool)
-    a, b = pairs.T
-    return fixed[a] | (sphere[b] & ~sphere[a])

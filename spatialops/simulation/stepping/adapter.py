@@ -12,6 +12,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.collision.contact_set import ContactSet
 from spatialops.collision.narrow_phase.remembered import forget_all
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.problem import ContactProblem, Phase
 from spatialops.contact.problem_checks import Fields
@@ -25,6 +26,7 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.torsional_rolling import put_moments
 from spatialops.simulation.stepping.contact_stage import put_change
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.memory_places import clear_places
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -174,6 +176,7 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
         without_past(t)
         forget_all(t.remembered)
         t.control[at.MEMORY_ROWS] = 0
+        clear_places(t.memory_places)
     kept = t.monitor[at.LENGTHS_BEFORE :].copy()
     t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
@@ -267,7 +270,7 @@ def acting(t: Tables) -> ContactSet:
     m = int(t.control[at.ACTING])
     if m and (len(t.joint_ints) or t.control[at.MOMENTS]):
         pairs = t.ints[:m, col.CONTACT_PAIR]
-        m = int(np.count_nonzero((pairs >= 0) & (pairs < len(t.pairs))))
+        m = int(np.count_nonzero((pairs >= 0) & (pairs < count_pairs(t.pair_runs))))
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
 
 

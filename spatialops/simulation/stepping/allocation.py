@@ -9,7 +9,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import sweep_order
+from spatialops.collision.broad_phase import near_list, sweep_order
 from spatialops.collision.narrow_phase.remembered import new_table
 from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
@@ -25,6 +25,7 @@ from spatialops.simulation.scene.mechanisms import mechanisms_of
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.torsional_rolling import rows_each, turning_of
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.memory_places import places_for
 from spatialops.tree.tree_columns import columns_of_trees
 
 Parts: TypeAlias = dict[str, Any]  # fields of `Tables`
@@ -43,7 +44,7 @@ def allocate(
 
     `steps` a call, and how many of them are recorded.
     """
-    table, n_pairs = scene.pair_table, len(scene.pairs)
+    table = scene.pair_table
     turning = turning_of(table.torsion, table.rolling)
     rows = rows_each(turning) * capacity
     columns = columns_of_trees(scene.model, scene.loops)
@@ -54,10 +55,10 @@ def allocate(
         **_mechanism(scene, joints),
         **_forces(scene),
         **_state(scene),
-        **_geoms(scene),
+        **_geoms(scene, capacity),
         turning=turning,
         **_contacts(capacity, rows),
-        **_memory(rows, n_pairs + len(joints.ints) + turning.size),
+        **_memory(rows),
         **_problem(scene, columns, rows, n_f),
         **_lcp(min(capacity, at.PIVOTED_AT_MOST), n_f, rows),
         **_closures(scene, columns, rows),
@@ -120,11 +121,9 @@ def _state(scene: Scene) -> Parts:
     }
 
 
-def _geoms(scene: Scene) -> Parts:
-    """Shapes, their pairs, and where they are."""
-    n = len(scene.geoms)
-    near = _integers(len(scene.pairs) + 1)
-    near[-1] = -1
+def _geoms(scene: Scene, m: int) -> Parts:
+    """Shapes, their pairs, where they are, and which are near where m contacts are."""
+    n, classes = len(scene.geoms), scene.pair_table.classes
     places = np.zeros((n + 1, col.PLACE_COLUMNS))
     places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
     rows, ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
@@ -133,14 +132,16 @@ def _geoms(scene: Scene) -> Parts:
         "geoms": scene.geom_floats,
         "solids": scene.tables.solids.copy(),  # its last rows are written to
         "lists": scene.tables.lists,
-        "pairs": scene.pairs,
-        "pair_values": scene.pair_values,
-        "sweep_order": sweep_order(scene.pairs, n),
+        "pair_runs": scene.pair_runs,
+        "class_values": classes.values,
+        "own_pairs": classes.own,
+        "sweep_order": sweep_order(scene.pair_runs, n),
         "centers": places,
+        "reaches": np.zeros(n),
         "kept": np.zeros((n + 1, 3)),
         "stood": np.zeros((n, col.STOOD_COLUMNS)),
-        "near": near,
-        "remembered": new_table(scene.geom_ints, scene.pairs),
+        "near": near_list(scene.pair_runs, n, m),
+        "remembered": new_table(scene.geom_ints, scene.pair_runs),
         "shape_rows": np.zeros(rows),
         "shape_ints": np.zeros(ints, dtype=np.int64),
     }
@@ -159,11 +160,11 @@ def _contacts(m: int, rows: int) -> Parts:
     }
 
 
-def _memory(m: int, n_pairs: int) -> Parts:
+def _memory(m: int) -> Parts:
     """Forces of the last contacts, by their names."""
     return {
         "memory": _integers(2 * m, at.MEMORY_COLUMNS),
-        "memory_first": _integers(n_pairs),
+        "memory_places": places_for(2 * m),
         "forces": np.zeros((2 * m, 3)),
     }
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
@@ -49,9 +50,9 @@ def _known(t: Tables) -> tuple[IntArray, Array]:
     """Pairs and times of the recorded contacts of geoms, and of the last step's."""
     records = t.contact_records[: t.control[at.CONTACT_ROWS]]
     count = int(t.control[at.ACTING])
-    last = pairs_of(t.ints[:count, col.CONTACT_PAIR], len(t.pairs)).tolist()
-    of_geoms = np.array(last, dtype=np.int64) < len(t.pairs)
-    recorded = pairs_of(records[:, at.RECORD_PAIR], len(t.pairs))
+    last = pairs_of(t.ints[:count, col.CONTACT_PAIR], count_pairs(t.pair_runs)).tolist()
+    of_geoms = np.array(last, dtype=np.int64) < count_pairs(t.pair_runs)
+    recorded = pairs_of(records[:, at.RECORD_PAIR], count_pairs(t.pair_runs))
     pairs = np.concatenate([recorded, last]).astype(np.int64)
     times = np.append(records[:, at.RECORD_TIME], np.full(count, t.monitor[at.TIME]))
     kept = np.append(np.full(len(records), True), of_geoms)
@@ -61,13 +62,13 @@ def _known(t: Tables) -> tuple[IntArray, Array]:
 def names_acting(t: Tables, scene: Scene, joints: JointRows) -> str:
     """Of all contacts of the prepared problem."""
     acting = t.ints[: t.control[at.ACTING], col.CONTACT_PAIR]
-    pairs = pairs_of(acting, len(scene.pairs)).tolist()
+    pairs = pairs_of(acting, scene.n_pairs).tolist()
     return pairs_text(_sides(scene, joints, pair) for pair in pairs)
 
 
 def _sides(scene: Scene, joints: JointRows, pair: int) -> tuple[str, str]:
     """Names of two geoms, or of a joint and its side, whose rows come behind all pairs."""
-    n = len(scene.pairs)
+    n = scene.n_pairs
     return scene.pair_names(pair) if pair < n else joint_row_names(scene.model, joints, pair - n)
 
 

@@ -21,12 +21,11 @@ from spatialops.collision._layout import (
     GEOM_LINK,
     GEOM_SHAPE,
     GEOM_WIDTH,
-    HALF_SPACE,
     INFINITE,
     MESH,
     PLACE,
 )
-from spatialops.collision.broad_phase import bound_gap, skin_of
+from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import (
     closing_speed,
     is_simple,
@@ -38,6 +37,8 @@ from spatialops.collision.detector import (
 )
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.collision.pair_runs import sides_of
+from spatialops.collision.swept_pairs import NO_PAIR, begin_sweep, next_pair
 from spatialops.dynamics.kinematics import poses_kernel, shift_velocity, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import arrives_with_others
@@ -80,10 +81,24 @@ def fastest(geom_ints: IntArray, geoms: Array, places: Array, work: Array) -> fl
     """Largest speed of a point of a geom; velocities must be in `work`."""
     most = 0.0
     for g in range(geom_ints.shape[0] - 1):
-        k = geom_ints[g, GEOM_LINK]
-        if k >= 0:
-            most = max(most, closing_speed(geoms, places, work, g, g, k, -1))
+        most = max(most, speed_of(geom_ints, geoms, places, work, g))
     return most
+
+
+@inlined
+def speed_of(geom_ints: IntArray, geoms: Array, places: Array, work: Array, g: int) -> float:
+    """A bound of the speed of a geom's points."""
+    k = geom_ints[g, GEOM_LINK]
+    return closing_speed(geoms, places, work, g, g, k, -1) if k >= 0 else 0.0
+
+
+@kernel
+def put_reaches(t: Tables, other: bool) -> None:
+    """How far points of geoms go in the piece at most, at the speeds here or at `other` ones."""
+    for g in range(t.reaches.size):
+        speed = speed_of(t.geom_ints, t.geoms, t.centers, t.work, g)
+        way = HASTE * t.monitor[at.PIECE] * speed
+        t.reaches[g] = max(t.reaches[g], way) if other else way
 
 
 @merged
@@ -107,13 +122,13 @@ def first_crossing(t: Tables) -> float:
     """
     ways = matrix(t.D, 0, t.D.size // WAY_COLUMNS, WAY_COLUMNS)
     first = 1.0
-    speed = fastest(t.geom_ints, t.geoms, t.centers, t.work)
+    put_reaches(t, other=False)
     put_at(t, 0.0)
-    speed = max(speed, fastest(t.geom_ints, t.geoms, t.centers, t.work))
-    farthest = 2.0 * speed * HASTE * t.monitor[at.PIECE]
-    done = 0
-    while done < looked_at(t, farthest):
-        done, count = gather_pairs(t, ways, done, farthest)
+    put_reaches(t, other=True)
+    geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
+    place = begin_sweep(geoms, t.sweep_order, t.centers, t.reaches)
+    while place >= 0:
+        place, count = gather_pairs(t, ways, place)
         if count > 0:
             put_at(t, 1.0)
             count = keep_fast(t, ways, count)
@@ -125,52 +140,37 @@ def first_crossing(t: Tables) -> float:
     return first
 
 
-@inlined
-def looked_at(t: Tables, farthest: float) -> int:
-    """How many pairs may be nearer than that as the piece begins: all, or those listed as near.
-
-    No geom has moved by more than a fourth of the list's skin where the piece ends, nor by more
-    than half of `farthest` in it: all others are apart by half of the skin, less what is farthest.
-    """
-    listed = farthest <= 0.25 * skin_of(t.kept)
-    return t.near[t.near.size - 1] if listed else t.pairs.shape[0]
-
-
 @kernel
-def gather_pairs(t: Tables, ways: Array, begin: int, farthest: float) -> tuple[int, int]:
-    """Pairs from one on that may meet in the piece, with their motions as it begins.
+def gather_pairs(t: Tables, ways: Array, place: int) -> tuple[int, int]:
+    """Pairs from a place of the sweep on that may meet in the piece, with their motions.
 
     Those that move slowly, or arrive with others, are a matter of the contact problem. Returns
-    where to go on, and how many there are.
+    where to go on (-1: nowhere), and how many there are.
     """
     count = 0
     room = min(t.lcp_ints.size, ways.shape[0])
-    end = looked_at(t, farthest)
-    listed = end < t.pairs.shape[0]
-    for i in range(begin, end):
-        p = t.near[i] if listed else i
-        a, b = t.pairs[p, 0], t.pairs[p, 1]
-        if is_simple(t.geom_ints, a, b) or t.geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
-            continue
-        bound = bound_gap(t.geom_ints, t.geoms, t.centers, a, b)
-        if bound >= farthest or was_slow(t, p) or arrives_with_others(t, p, i):
+    geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
+    while count < room:
+        p, a, b, place = next_pair(geoms, t.pair_runs, t.sweep_order, t.centers, t.reaches, place)
+        if p == NO_PAIR:
+            return -1, count
+        if is_simple(t.geom_ints, a, b) or was_slow(t, p) or arrives_with_others(t, p, count):
             continue
         t.lcp_ints[count] = p
-        ways[count, TRAVEL], ways[count, UNTIL] = pair_speed(t, p), bound
+        ways[count, TRAVEL] = pair_speed(t, p)
+        ways[count, UNTIL] = bound_gap(t.geom_ints, t.geoms, t.centers, a, b)
         move = motion_of(t, p)
         put3(ways, count, MOVE, move[0])
         put3(ways, count, SPIN_A, move[1])
         put3(ways, count, SPIN_B, move[2])
         count += 1
-        if count == room:
-            return i + 1, count
-    return end, count
+    return place, count
 
 
 @inlined
 def pair_speed(t: Tables, p: int) -> float:
     """How fast points of a pair approach each other at most."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
     return closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b)
 
@@ -184,7 +184,7 @@ def keep_fast(t: Tables, ways: Array, count: int) -> int:
     kept = 0
     for i in range(count):
         p = t.lcp_ints[i]
-        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        a, b = sides_of(t.geom_ints, t.pair_runs, p)
         travel = HASTE * t.monitor[at.PIECE] * max(ways[i, TRAVEL], pair_speed(t, p))
         if travel < 0.5 * width_of(t, p) or ways[i, UNTIL] >= travel:
             continue
@@ -233,7 +233,7 @@ def meets(t: Tables, ways: Array, i: int, x: float) -> bool:
     What touches slowly, or as the piece begins, is the contact problem's matter.
     """
     p = t.lcp_ints[i]
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
     scratch = Scratch(t.shape_rows, t.shape_ints, t.shape_rows[:0])
     gap, point, normal = nearest(geoms, t.centers, a, b, scratch)
@@ -256,13 +256,14 @@ def meets(t: Tables, ways: Array, i: int, x: float) -> bool:
 @inlined
 def width_of(t: Tables, p: int) -> float:
     """Half the least width of a pair's shapes or so."""
-    return min(t.geoms[t.pairs[p, 0], GEOM_WIDTH], t.geoms[t.pairs[p, 1], GEOM_WIDTH])
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
+    return min(t.geoms[a, GEOM_WIDTH], t.geoms[b, GEOM_WIDTH])
 
 
 @inlined
 def travel_along(t: Tables, p: int, normal: Vec3) -> float:
     """How far convex shapes approach along their normal in the piece at most, at these speeds."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     move, spin_a, spin_b = motion_of(t, p)
     speed = -dot(normal, move)
     speed += turning_along(t.geoms, t.centers, a, spin_a, normal)
@@ -273,7 +274,7 @@ def travel_along(t: Tables, p: int, normal: Vec3) -> float:
 @inlined
 def motion_of(t: Tables, p: int) -> tuple[Vec3, Vec3, Vec3]:
     """Velocity of geom A's position against B's, and how both turn; world axes."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     speed_a, spin_a = velocity_of(t, a)
     speed_b, spin_b = velocity_of(t, b)
     return minus(speed_a, speed_b), spin_a, spin_b

@@ -8,12 +8,13 @@ from spatialops._compile.references import refer
 from spatialops._compile.stage import entered, stage
 from spatialops.algebra.vectors import ZERO3, copy_into, put3
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.broad_phase import FULL, near_pairs, renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import Search, find_contacts, place_geoms
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.known_contacts import KnownContacts, note_moved
 from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.collision.pair_coefficients import PairClasses
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
@@ -52,7 +53,7 @@ def place(t: Tables) -> None:
     renew_near_pairs(
         t.geom_ints,
         t.geoms,
-        t.pairs,
+        t.pair_runs,
         t.sweep_order,
         t.centers,
         t.kept,
@@ -65,9 +66,13 @@ def place(t: Tables) -> None:
 def contacts_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Contacts where geoms stand, now or within the horizon, then those of joints.
 
-    How many (FULL if too many). The narrow phase is reached, and compiled, when a pair is near.
+    How many (FULL if too many, or too many pairs are near). The narrow phase is reached, and
+    compiled, when a pair is near.
     """
-    count = geom_contacts(t, horizon) if t.near[t.near.size - 1] > 0 else 0
+    near = near_pairs(t.near)
+    if near < 0:
+        return FULL
+    count = geom_contacts(t, horizon) if near > 0 else 0
     return joint_contacts(t, q, v, horizon, count) if has_joints(t) else count
 
 
@@ -76,8 +81,7 @@ def geom_contacts(t: Tables, horizon: float) -> int:
     """Contacts of geoms where they stand."""
     return find_contacts(
         GeomTables(t.geom_ints, t.geoms, t.solids, t.lists),
-        t.pairs,
-        t.pair_values,
+        PairClasses(t.class_values, t.own_pairs),
         t.centers,
         t.near,
         t.work,

@@ -22,6 +22,7 @@ from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.memory_places import put_places
 from spatialops.simulation.stepping.warm.warm_start import Memory
 
 _UNKEPT = (
@@ -38,7 +39,7 @@ _UNKEPT = (
     "block_ints",
     "block_floats",
     "near",
-    "memory_first",
+    "memory_places",
 )  # made anew for every problem, or wherever geoms are
 # Long tables of which a part is in use: pages that nobody writes to take no memory.
 _IN_USE = {"contact_records": at.CONTACT_ROWS, "events": at.EVENT_ROWS}
@@ -181,9 +182,7 @@ class Stepping:
                 continue
             count = int(t.control[_IN_USE[name]]) if name in _IN_USE else len(old)
             new[:count] = old[:count]
-        # Of the pairs of a large scene those that have acted are few.
-        pairs = t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_PAIR]
-        bigger.memory_first[pairs] = t.memory_first[pairs]
+        put_places(bigger.memory_places, bigger.memory, int(t.control[at.MEMORY_ROWS]))
         bigger.control[at.LOOKED] = 0
         return bigger
 

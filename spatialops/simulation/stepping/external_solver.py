@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.collision import _layout as col
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.formulations.formulation import Formulation
@@ -130,7 +130,7 @@ class ExternalSolver:
         problem = contact_problem(self.scene, t)
         if not self.pairs.special:
             return problem
-        return self.pairs.put(problem, t.ints[: len(acting(t)), col.CONTACT_PAIR])
+        return self.pairs.put(problem, self._classes(t))
 
     def solve(self, t: Tables, fallback: bool) -> None:
         """Solve the prepared problem and put the answer into the tables.
@@ -165,14 +165,18 @@ class ExternalSolver:
         threshold = float(t.settings[at.THRESHOLD])
         collider = Collider(lambda part: self._answer(part, t), self.impacts.propagated, threshold)
         newton = np.full(m, self.impacts.else_newton)
-        pairs = t.ints[: len(acting(t)), col.CONTACT_PAIR]
-        newton[: len(pairs)] = self.impacts.newton[pairs]
+        classes = self._classes(t)
+        newton[: len(classes)] = self.impacts.newton[classes]
         share = float(t.monitor[at.FRACTION])
         found = collider.resolve(problem, t.floats[:m, col.RESTITUTION].copy(), newton, share)
         t.floats[:m, col.RESTITUTION] = 0.0  # nothing is left for decompression
         t.monitor[at.FRACTION] = found.share
         self.compressed = found.compressed
         put_answer(t, problem, found)
+
+    def _classes(self, t: Tables) -> IntArray:
+        """Classes of the pairs of the acting contacts of geoms."""
+        return self.scene.classes_of(t.ints[: len(acting(t)), col.CONTACT_PAIR])
 
     def _answer(
         self, problem: ContactProblem, t: Tables, fallback: bool = False, warm: Array | None = None

@@ -28,6 +28,7 @@ from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, minus, scaled, vec3
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.faces import flatten_gaps, is_face
 from spatialops.simulation.stepping.tables import Tables
@@ -96,7 +97,7 @@ def none_of_gap(t: Tables, i: int) -> float:
     """Speed by which a gap that is none, of acting contact i, would be closed within the piece."""
     size = 0.0
     if t.ints[i, col.CONTACT_FEATURE_A] < 0:  # of a joint
-        j = t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
+        j = t.ints[i, col.CONTACT_PAIR] - count_pairs(t.pair_runs)
         size = abs(t.joint_floats[j, at.JOINT_LIMIT])
     else:
         size = size_of(vec3(t.floats, i, col.POINT))

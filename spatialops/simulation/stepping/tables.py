@@ -40,9 +40,10 @@ class Tables(NamedTuple):
     geoms: Array
     solids: Array  # corners, planes and boxes of geoms
     lists: IntArray  # corners of faces, faces about corners
-    pairs: IntArray
-    pair_values: Array  # friction and restitution of each
-    turning: Array  # torsional and rolling friction of each, m; no rows: of none
+    pair_runs: IntArray  # which geoms may touch
+    class_values: Array  # friction and restitution of classes of pairs
+    own_pairs: IntArray  # those with classes of their own
+    turning: Array  # torsional and rolling friction of classes, m; no rows: of none
     sweep_order: IntArray  # of a large scene, see `broad_phase`
     settings: Array
     control: IntArray
@@ -60,6 +61,7 @@ class Tables(NamedTuple):
     vectors: Array
     external: Array  # the same with what bears their weight
     centers: Array  # where geoms are
+    reaches: Array  # how far they may go in the piece
     kept: Array
     stood: Array  # where they stood when their contacts were made
     near: IntArray
@@ -109,8 +111,7 @@ class Tables(NamedTuple):
     block_ints: IntArray
     block_floats: Flat
     memory: IntArray  # names of the last contacts, pair by pair, and when they acted
-    # where the contacts of each pair begin in it, if any; after the pairs those of joints
-    memory_first: IntArray
+    memory_places: IntArray  # where the contacts of pairs begin in it, by their numbers
     forces: Array  # what they did, along the world's axes, N
     loop_ints: IntArray
     loops: Array  # frames of closures at the present time

@@ -21,6 +21,7 @@ from spatialops.collision.detector import pair_gap, place_geom, relative_velocit
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, row_at
+from spatialops.collision.pair_runs import sides_of
 from spatialops.dynamics.kinematics import move_link, place_link
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import count_met, cuts, of_pair
@@ -136,8 +137,10 @@ def mark_ways(t: Tables, count: int) -> None:
     marked[:] = 0.0
     for i in range(count):
         p = t.lcp_ints[i]
-        for side in range(0 if of_joint(t, p) else 2):
-            k = t.geom_ints[t.pairs[p, side], GEOM_LINK]
+        if of_joint(t, p):
+            continue
+        for g in sides_of(t.geom_ints, t.pair_runs, p):
+            k = t.geom_ints[g, GEOM_LINK]
             while k >= 0 and marked[k] == 0.0:
                 marked[k] = 1.0
                 k = t.tree[k, PARENT]
@@ -152,8 +155,10 @@ def place_marked(t: Tables, q: Array, v: Array, count: int) -> None:
             move_link(t.tree, t.links, v, t.work, k)
     for i in range(count):
         p = t.lcp_ints[i]
-        for side in range(0 if of_joint(t, p) else 2):
-            place_geom(t.geom_ints, t.geoms, t.work, t.centers, t.pairs[p, side])
+        if of_joint(t, p):
+            continue
+        for g in sides_of(t.geom_ints, t.pair_runs, p):
+            place_geom(t.geom_ints, t.geoms, t.work, t.centers, g)
 
 
 @kernel
@@ -179,7 +184,7 @@ def lowest_gap(t: Tables, q: Array, v: Array, count: int) -> float:
 @inlined
 def whole_gap(t: Tables, p: int) -> float:
     """Distance between the shapes of a pair."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     return pair_gap(
         t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints
     )
@@ -188,7 +193,7 @@ def whole_gap(t: Tables, p: int) -> float:
 @inlined
 def arriving_gap(t: Tables, p: int, none: float) -> float:
     """Smallest gap of the points of a pair that approach fast; `none` where none does."""
-    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
     link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
     geoms = GeomTables(t.geom_ints, t.geoms, t.solids, t.lists)
     scratch = Scratch(t.shape_rows, t.shape_ints, t.shape_rows[:0])

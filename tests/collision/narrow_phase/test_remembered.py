@@ -151,7 +151,7 @@ def test_pairs_find_their_rows_and_take_those_of_others_when_none_is_free():
     ints = np.zeros((80, col.GEOM_INTS), dtype=np.int64)
     ints[:, col.GEOM_SHAPE] = kinds.ravel()
     pairs = np.arange(80).reshape(-1, 2)
-    table = new_table(ints, pairs)
+    table = new_table(ints, runs_of(pairs.tolist()))
     assert table.shape == (64, COLUMNS)
     places = np.zeros((81, col.PLACE_COLUMNS))
     for a, b in pairs:
@@ -165,10 +165,17 @@ def test_pairs_find_their_rows_and_take_those_of_others_when_none_is_free():
 
 
 def test_pairs_of_spheres_or_closed_forms_need_no_rows():
-    kinds = [col.SPHERE, col.CAPSULE, col.BOX, col.HALF_SPACE, col.MESH, col.CYLINDER]
-    ints = np.zeros((6, col.GEOM_INTS), dtype=np.int64)
+    kinds = [col.SPHERE, col.CAPSULE, col.BOX, col.HALF_SPACE, col.MESH, col.CYLINDER, col.CAPSULE]
+    ints = np.zeros((7, col.GEOM_INTS), dtype=np.int64)
     ints[:, col.GEOM_SHAPE] = kinds
-    assert len(new_table(ints, np.array([[0, 1], [0, 2], [1, 3], [5, 4], [0, 5], [1, 1]]))) == 0
-    assert len(new_table(ints, np.array([[2, 5]]))) == 1
+    none = runs_of([(0, 1), (0, 2), (0, 5), (1, 3), (1, 6), (4, 5)])
+    assert len(new_table(ints, none)) == 0
+    assert len(new_table(ints, runs_of([(2, 5)]))) == 1
     assert row_of(np.zeros((0, COLUMNS)), 0, 1) == -1
-    assert len(new_table(ints, np.zeros((0, 2), dtype=np.int64))) == 0
+    assert len(new_table(ints, runs_of([]))) == 0
+
+
+def runs_of(pairs):
+    """Runs of single pairs, in order."""
+    rows = [(low, high, i) for i, (low, high) in enumerate(pairs)]
+    return np.array([*rows, (-1, 0, len(pairs))], dtype=np.int64)

@@ -70,7 +70,7 @@ def scene():
 def contacts(scene, forces, dt):
     """Contacts between named geoms with impulses force * dt along a slanted direction."""
     numbers = [
-        next(i for i in range(len(scene.pairs)) if set(scene.pair_names(i)) == set(names))
+        next(i for i in range(scene.n_pairs) if set(scene.pair_names(i)) == set(names))
         for names in forces
     ]
     along = np.array([0.6, 0.8, 0.0])

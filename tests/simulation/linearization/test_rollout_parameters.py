@@ -16,7 +16,7 @@ def check(scene_of, state, forces, h, tolerance, **options):
     simulator = so.Simulator(scene_of(0.0, 0.0), **options)
     model, n = simulator.scene.model, len(forces)
     rollout = simulator.linearize_rollout(state, forces)
-    rng, pairs = np.random.default_rng(5), len(simulator.scene.pairs)
+    rng, pairs = np.random.default_rng(5), simulator.scene.n_pairs
     theta = so.inertial_parameters(model)
     inertial = 0.1 * theta * rng.normal(size=theta.size)
     zero = np.zeros(model.nv)

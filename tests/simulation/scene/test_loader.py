@@ -44,7 +44,7 @@ def test_shapes_become_geoms(walker):
     ]
     assert [geom.friction for geom in scene.geoms] == [0.4, 0.7, 0.7, 0.7]
     assert scene.geoms[2].position == (0.0, 0.0, -0.5)
-    assert len(scene.pairs) == 3  # with the floor only: a URDF says nothing of the rest
+    assert scene.n_pairs == 3  # with the floor only: a URDF says nothing of the rest
     assert (
         len(so.load_scene(walker, floating_base=True, floor=True, self_collision=True).pairs) == 4
     )
@@ -123,7 +123,7 @@ def test_composition_stacks_models_geoms_and_loops(walker, tmp_path):
     np.testing.assert_array_equal(scene.state.v[-6:], 1.0)
     np.testing.assert_allclose(scene.state.q[-7:-4], [1.0, 0.0, 3.0])
     assert np.abs(so.loop_errors(scene.model, scene.loops, scene.state.q)).max() < 1e-12
-    names = {frozenset(scene.pair_names(i)) for i in range(len(scene.pairs))}
+    names = {frozenset(scene.pair_names(i)) for i in range(scene.n_pairs)}
     assert frozenset(("one/b", "two/b")) in names  # parts may touch
     assert frozenset(("one/b", "one/c")) not in names  # but not what was kept apart within one
 

@@ -215,7 +215,7 @@ def test_masks_and_pairs():
     ]
     assert named == [("g0", "g2"), ("g1", "g2")]
     scene = so.Scene(model, shapes, ignore=[("g0", "g2")], include=[("g1", "g0")])
-    assert [scene.pair_names(p) for p in range(len(scene.pairs))] == [("g0", "g1"), ("g1", "g2")]
+    assert [scene.pair_names(p) for p in range(scene.n_pairs)] == [("g0", "g1"), ("g1", "g2")]
 
 
 def test_all_shapes_survive_a_record(tmp_path):

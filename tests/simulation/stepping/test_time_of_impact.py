@@ -9,6 +9,7 @@ from spatialops._compile.references import refer
 from spatialops._layout import PARENT
 from spatialops.bench.contacts.engines import Ours
 from spatialops.collision._layout import GEOM_LINK
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping import state_machine
 from spatialops.simulation.stepping.adapter import load_state
@@ -67,8 +68,8 @@ def test_a_ball_arrives_when_it_does(height):
 def test_only_the_links_that_a_pair_hangs_on_are_placed_again():
     scene = so.models.quadruped().scene()
     t = so.Simulator(scene, dt=1e-3).stepping.tables()
-    links = t.geom_ints[t.pairs[:, 0], GEOM_LINK], t.geom_ints[t.pairs[:, 1], GEOM_LINK]
-    for pair in range(len(t.pairs)):
+    links = t.geom_ints[scene.pairs[:, 0], GEOM_LINK], t.geom_ints[scene.pairs[:, 1], GEOM_LINK]
+    for pair in range(count_pairs(t.pair_runs)):
         t.lcp_ints[0] = pair
         mark_ways(t, 1)
         way = set()

@@ -58,7 +58,6 @@ HARMLESS: dict[str, list[tuple[str, str]]] = {
     "spatialops/simulation/separation.py": [("if not _lowest_gap(t) <= -allowed:", _EQUAL)],
     "spatialops/simulation/stepping/continuous_collision.py": [
         ("if gap <= max(touch, _NEAR * width_of(t, p)):", _EQUAL),
-        ("listed = farthest < 0.25 * skin_of(t.kept)", _EQUAL),
         ("ways[i, UNTIL] = x + way / travel if travel >= 0.0 else INFINITE", _EQUAL),
     ],
     "spatialops/simulation/stepping/integrators/lone_bodies.py": [

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.control.manipulation.dual_arm.nut_removal import N_NUTS, seat
 from spatialops.control.manipulation.dual_arm.nut_run import NutRun
 from spatialops.control.manipulation.dual_arm.wheel_removal import HUB
@@ -43,8 +43,8 @@ def contact_torques(run: NutRun, nut: int) -> tuple[Array, Array]:
     for span in run.spans:
         if not span.threaded[nut]:
             break
-        mine = _touching(span.scene, f"nut{nut}")
-        sides = mine[span.record.contact_records[:, at.RECORD_PAIR].astype(np.int64)]
+        pairs = span.record.contact_records[:, at.RECORD_PAIR]
+        sides = _touching(span.scene, span.scene.sides_of(pairs), f"nut{nut}")
         rows = span.record.contact_records[sides != 0]
         impulses = sides[sides != 0, None] * rows[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3]
         arms = rows[:, at.RECORD_POINT : at.RECORD_POINT + 3] - seat(nut)
@@ -56,11 +56,10 @@ def contact_torques(run: NutRun, nut: int) -> tuple[Array, Array]:
     return np.array(times), np.array(torques)
 
 
-def _touching(scene: Scene, body: str) -> Array:
-    """1 or -1 for pairs whose side A or B is the body, 0 for others."""
-    bodies = [geom.body for geom in scene.geoms]
-    sides = [(bodies[a] == body) - (bodies[b] == body) for a, b in scene.pairs]
-    return np.array(sides, dtype=float)
+def _touching(scene: Scene, sides: IntArray, body: str) -> Array:
+    """1 or -1 where geom A or B is the body's, 0 for others."""
+    own = np.array([geom.body == body for geom in scene.geoms], dtype=float)
+    return own[sides[:, 0]] - own[sides[:, 1]]
 
 
 def judge(run: NutRun) -> NutVerdict:

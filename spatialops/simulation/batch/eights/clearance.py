@@ -10,6 +10,7 @@ from spatialops.algebra.vectors import mat3, plus, put3, put_mat3, rotate, times
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import closing_speed
+from spatialops.collision.pair_runs import count_pairs, sides_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.eights import eight as of
 from spatialops.simulation.batch.eights.eight import Eight
@@ -36,8 +37,8 @@ def keep_clear(e: Eight, horizon: float) -> None:
             put_mat3(places, g, col.TURN, turn)
         else:
             put3(places, g, col.PLACE, offset)
-    for p in range(e.pairs.shape[0]):
-        a, b = e.pairs[p, 0], e.pairs[p, 1]
+    for p in range(count_pairs(e.pair_runs)):
+        a, b = sides_of(e.geom_ints, e.pair_runs, p)
         own = max(e.geoms[a, col.GEOM_MARGIN], e.geoms[b, col.GEOM_MARGIN])
         reach = e.settings[at.MARGIN] + own + _CLEAR
         gap = bound_gap(e.geom_ints, e.geoms, places, a, b)

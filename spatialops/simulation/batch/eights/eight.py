@@ -11,6 +11,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import COMPILED
 from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
@@ -61,7 +62,7 @@ class Eight(NamedTuple):
     external: Array  # none
     roots: IntArray
     root_of: IntArray
-    pairs: IntArray
+    pair_runs: IntArray
     geom_ints: IntArray
     geoms: Array
     neutral: Array
@@ -97,7 +98,7 @@ def new_eight(t: Tables) -> Eight:
         np.zeros((0, 6)),
         t.roots,
         t.root_of,
-        t.pairs,
+        t.pair_runs,
         t.geom_ints,
         t.geoms,
         neutral,
@@ -135,7 +136,7 @@ def fits_in_lanes(t: Tables) -> bool:
     one_by_one = np.isin(t.tree[:, layout.FRAME], (layout.TURN, layout.SLIDE, layout.SCREW)).all()
     schemes = (at.MOREAU, at.SEMI_IMPLICIT)
     return bool(
-        (COMPILED or (one_by_one and not len(t.pairs)))
+        (COMPILED or (one_by_one and not count_pairs(t.pair_runs)))
         and (t.joint_ints[:, at.JOINT_KIND] == col.STOP).all()
         and not any(len(some) for some in (t.lone, t.loop_ints, t.element_ints, t.compensation))
         and t.control[at.SCHEME] in schemes

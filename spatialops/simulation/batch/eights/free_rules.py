@@ -7,6 +7,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.lane_arrays import LaneArray, lanes_of
 from spatialops.algebra.lane_logic import less, where
 from spatialops.algebra.simd import Lanes
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation import _layout as at
@@ -60,11 +61,11 @@ def try_free_step(e: Eight, fastest: float) -> None:
         euler_eight(e, dt)
     keep_finite(e, fastest)
     keep_off_stops(e, e.vectors[of.Q_X], e.vectors[of.V_X], 0.0)
-    if e.pairs.shape[0] > 0 or has_momenta(e):
+    if count_pairs(e.pair_runs) > 0 or has_momenta(e):
         work = lanes_of(e.work)
         poses_kernel(e.tree, e.links, coordinates(e, of.Q_X), work)
         velocities_kernel(e.tree, e.links, row(e, of.V_X), work)
-    if e.pairs.shape[0] > 0:
+    if count_pairs(e.pair_runs) > 0:
         keep_clear(e, 0.0)
         keep_slow(e)
 
@@ -103,7 +104,7 @@ def euler_eight(e: Eight, s: float) -> None:
     poses_kernel(e.tree, e.links, q_e, work)
     velocities_kernel(e.tree, e.links, v, work)
     note_spin(e, lanes_of(e.monitor)[of.FREE])
-    if e.pairs.shape[0] > 0:
+    if count_pairs(e.pair_runs) > 0:
         keep_clear(e, s)
     if e.control[at.DAMPED] != 0:
         resist_eight(e, s)
@@ -146,7 +147,7 @@ def midpoint_eight(e: Eight, s: float) -> None:
     settle_eight(e, s)
     if has_momenta(e):
         expect_momenta_eight(e, s)
-    if e.pairs.shape[0] > 0:
+    if count_pairs(e.pair_runs) > 0:
         velocities_kernel(e.tree, e.links, v_e, lanes_of(e.work))
         keep_clear(e, 0.5 * s)
     early, half = s * 0.5, 0.5 * s

@@ -203,7 +203,7 @@ class EventLinearizer:
         return joint_forces(self._scene.model, self._scene.elements, given, q, v)
 
     def _closed(self, q: Array, v: Array, modes: Modes) -> Rows:
-        if any(key[0] >= len(self._scene.pairs) for key in modes):
+        if any(key[0] >= self._scene.n_pairs for key in modes):
             raise ContactError(
                 "linearize: joints that rest at a stop, or rub, are not known yet with "
                 "EventDriven; take TimeStepping()"

@@ -30,6 +30,8 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_coefficients import class_of
+from spatialops.collision.pair_runs import count_pairs, sides_of
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.derivatives.carried import AXIS, FIRST, one_of_eight
 from spatialops.simulation.linearization import _layout as of
@@ -83,7 +85,9 @@ def put_moment_point(touched: Touched, room: Room, i: int) -> None:
 @inlined
 def is_torsion(touched: Touched, room: Room, k: int) -> bool:
     """Whether moment k is about its contact's normal."""
-    return -1 - touched.ints[room.point_ints[k, of.ROW], col.CONTACT_PAIR] >= touched.pairs.shape[0]
+    return -1 - touched.ints[room.point_ints[k, of.ROW], col.CONTACT_PAIR] >= count_pairs(
+        touched.pair_runs
+    )
 
 
 @kernel
@@ -93,7 +97,9 @@ def put_moment_status(touched: Touched, room: Room, k: int) -> None:
     i = ints[k, of.ROW]
     pressed = touched.floats[ints[ints[k, of.OWNER], of.ROW], col.IMPULSE]
     torsion = is_torsion(touched, room, k)
-    limit = touched.turning[ints[k, of.PAIR], 0 if torsion else 1]
+    a, b = sides_of(touched.geom_ints, touched.pair_runs, ints[k, of.PAIR])
+    own = class_of(touched.classes, touched.geom_ints, ints[k, of.PAIR], a, b)
+    limit = touched.turning[own, 0 if torsion else 1]
     ints[k, of.STATUS] = of.OPEN
     ints[k, of.PRESSES] = 0
     points[k, of.PRESSED] = pressed

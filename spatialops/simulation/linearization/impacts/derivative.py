@@ -24,6 +24,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.closed_phases import closed_phase
@@ -98,7 +99,7 @@ def impact_derivative(
     by_theta *= e.poisson[:, None]
     if model is not None:
         own = np.flatnonzero(of_geoms(t, room) & e.is_poisson)
-        pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
+        pairs = columns - count_pairs(t.pair_runs) + room.point_ints[own, of.PAIR]
         by_theta[own, pairs] += t.monitor[at.FRACTION] * compressed[rows[own], 0]
     statuses = room.point_ints[: len(rows), of.STATUS].copy()
     notes = room.point_ints[: len(rows), of.NOTES].copy()
@@ -149,7 +150,7 @@ def _by_friction(t: Tables, room: Room, phase: Dynamics, held: Directions, like:
     """Joint impulses by the coefficients of what slides in a phase."""
     by = np.zeros_like(like)
     if by.shape[1] > 2 * len(by):
-        first = by.shape[1] - 2 * len(t.pairs)
+        first = by.shape[1] - 2 * count_pairs(t.pair_runs)
         for k in np.flatnonzero(of_geoms(t, room)):
             push = held.by_friction[k]
             by[:, first + room.point_ints[k, of.PAIR]] += push @ phase.jacobians[k]
@@ -250,7 +251,7 @@ def _solve(
         turned = turned - (normal @ after) * (line - (line @ normal) * normal)
         goal[i, :nv] -= turned @ phase.normals[k]
         if goal.shape[1] > 2 * nv and room.point_ints[k, of.KIND] != of.JOINT:
-            friction = goal.shape[1] - 2 * len(t.pairs) + room.point_ints[k, of.PAIR]
+            friction = goal.shape[1] - 2 * count_pairs(t.pair_runs) + room.point_ints[k, of.PAIR]
             goal[i, friction] -= held.leaning[i]
         goal[i, nv : 2 * nv] -= L[i]
         if line @ normal > 0.5:

@@ -13,6 +13,7 @@ import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.statuses import Dynamics
@@ -38,14 +39,14 @@ class Coefficients(NamedTuple):
 def coefficients(loop: HeldLoop, rows: IntArray) -> Coefficients:
     """Of the impact that was resolved last, for contacts in these rows of the loop."""
     t, rule = loop.tables, loop.stepping.external.impacts
-    pairs = t.ints[rows, col.CONTACT_PAIR]
-    n = len(t.pairs)
-    kinds = np.append(rule.newton, np.full(len(t.joint_floats), rule.else_newton))
-    values = np.append(
-        t.pair_values[:n, col.PAIR_RESTITUTION], t.joint_floats[:, at.JOINT_RESTITUTION]
-    )
-    e: Array = t.monitor[at.FRACTION] * values[pairs]
-    newton = kinds[pairs]
+    pairs, n = t.ints[rows, col.CONTACT_PAIR], count_pairs(t.pair_runs)
+    newton, values = np.full(len(pairs), rule.else_newton), np.zeros(len(pairs))
+    joints = pairs >= n
+    values[joints] = t.joint_floats[pairs[joints] - n, at.JOINT_RESTITUTION]
+    classes = loop.stepping.scene.classes_of(pairs[~joints])
+    newton[~joints] = rule.newton[classes]
+    values[~joints] = t.class_values[classes, col.PAIR_RESTITUTION]
+    e: Array = t.monitor[at.FRACTION] * values
     return Coefficients(np.where(newton, e, 0.0), np.where(newton, 0.0, e), ~newton)
 
 
@@ -66,7 +67,7 @@ def compression(loop: HeldLoop, e: Coefficients) -> tuple[Array, Array]:
 def of_geoms(t: Tables, room: Room) -> BoolArray:
     """Which contacts are of geoms, not stops of joints."""
     pairs = room.point_ints[: room.results[of.COUNT], of.PAIR]
-    return np.asarray(pairs < len(t.pairs))
+    return np.asarray(pairs < count_pairs(t.pair_runs))
 
 
 def with_parting(
@@ -89,6 +90,6 @@ def with_parting(
     by *= -np.where(approach < 0.0, e, 0.0)[:, None]
     if columns > 2 * nv:
         own = np.flatnonzero(of_geoms(t, room) & ~given.is_poisson)
-        pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
+        pairs = columns - count_pairs(t.pair_runs) + room.point_ints[own, of.PAIR]
         by[own, pairs] -= t.monitor[at.FRACTION] * approach[own]
     return phase._replace(parts=-e * approach, parting=by)

@@ -15,6 +15,7 @@ from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, put3, scaled, vec3
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_points import (
@@ -61,7 +62,7 @@ def put_joint_point(touched: Touched, room: Room, i: int) -> None:
     ints[k, of.KIND] = of.JOINT
     ints[k, of.PAIR] = pair
     points[k, of.SIDE] = 1.0
-    points[k, of.ALONG] = touched.joint_floats[pair - touched.pairs.shape[0], at.JOINT_SIDE]
+    points[k, of.ALONG] = touched.joint_floats[pair - count_pairs(touched.pair_runs), at.JOINT_SIDE]
     put3(points, k, of.NORMAL, vec3(touched.floats, i, col.NORMAL))
     room.results[of.COUNT] += 1
     put_joint_status(touched, room, k)
@@ -79,7 +80,7 @@ def put_joint_status(touched: Touched, room: Room, k: int) -> None:
         if 0.0 < points[k, of.PRESSED] < NEAR_THE_LIMIT * largest_impulse(touched):
             ints[k, of.NOTES] += of.HARDLY_PRESSES
         return
-    own = ints[k, of.PAIR] - touched.pairs.shape[0]
+    own = ints[k, of.PAIR] - count_pairs(touched.pair_runs)
     limit = touched.joint_floats[own, at.JOINT_LIMIT] * touched.length
     used = abs(touched.floats[i, col.IMPULSE + 1])
     slides = used > (1.0 - AT_THE_LIMIT) * limit

@@ -43,18 +43,20 @@ def put_own_laws(room: Room, stepping: Stepping, whole: int) -> Room:
     pairs = stepping.external.pairs
     if not pairs.mixed:
         return room
-    n = len(stepping.scene.pairs)
+    n = len(pairs.friction)
     laws, friction = np.zeros((n, of.OWN_INTS), dtype=np.int64), np.zeros(n)
     for i in range(n):
         laws[i, of.OWN_LAW], friction[i] = _own_law(pairs, whole, i)
     laws[:, of.OWN_DRAG] = pairs.by_friction
+    classes = stepping.scene.classes_of(np.arange(stepping.scene.n_pairs))
+    laws, friction = laws[classes], friction[classes]
     is_round = isinstance(stepping.external.method.law, (Pairwise, ConeCoulomb))
     moments = np.array([CONE if is_round else POLYGON])
     return room._replace(**OwnLaws(laws, friction, moments)._asdict())
 
 
 def _own_law(pairs: PairFriction, whole: int, i: int) -> tuple[int, float]:
-    """Number of the law of pair i, and its coefficient."""
+    """Number of the law of class i, and its coefficient."""
     mu, drag = float(pairs.friction[i]), float(pairs.drag[i])
     if whole in _OF_ALL:
         return whole, mu

@@ -15,6 +15,7 @@ from spatialops.collision.contact_motion.pair_motions import pair_motions
 from spatialops.collision.detector import place_geoms
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.collision.pair_runs import sides_of
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Touched
 
@@ -40,7 +41,8 @@ def put_motions(touched: Touched, room: Room, work: Array, which: int) -> int:
         for j in range(k, room.results[of.COUNT]):
             if room.point_ints[j, of.PAIR] == pair and room.point_ints[j, of.OWNER] < 0:
                 take(room, j, first, which)
-                place = vec3(room.places, touched.pairs[pair, 0], col.PLACE)
+                a, _ = sides_of(touched.geom_ints, touched.pair_runs, pair)
+                place = vec3(room.places, a, col.PLACE)
                 put3(room.motions[which], j, of.PLACED, place)
                 if status == by.KINK and which == of.LATE:
                     room.point_ints[j, of.NOTES] += of.AT_KINK
@@ -73,7 +75,7 @@ def gather(touched: Touched, room: Room, k: int, which: int) -> tuple[int, int]:
 def motions_of_pair(touched: Touched, room: Room, pair: int, count: int) -> int:
     """How the contacts of a pair move that were gathered; a status of `contact_motion`."""
     geoms = GeomTables(touched.geom_ints, touched.geoms, touched.solids, touched.lists)
-    a, b = touched.pairs[pair, 0], touched.pairs[pair, 1]
+    a, b = sides_of(touched.geom_ints, touched.pair_runs, pair)
     scratch = Scratch(touched.shape_rows, touched.shape_ints, touched.shape_rows[:0])
     table, names = room.of_pair[:count], room.names_of_pair[:count]
     return pair_motions(geoms, room.places, a, b, table, scratch, names)

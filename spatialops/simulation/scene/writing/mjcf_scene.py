@@ -129,7 +129,7 @@ class _Writer:
         return name
 
     def _pairs(self) -> None:
-        for row in range(0 if self.alike else len(self.scene.pairs)):
+        for row in range(0 if self.alike else self.scene.n_pairs):
             names = self.scene.pair_names(row)
             if set(names) <= self.geoms:
                 given = {"geom1": names[0], "geom2": names[1], **_rubbing(self.scene, row, 5)}
@@ -264,8 +264,9 @@ class _Writer:
 def _are_alike(scene: Scene) -> bool:
     """Whether geoms that touch all others make the scene's pairs, and all have the same."""
     table = scene.pair_table
-    values = [scene.pair_values[:, col.PAIR_FRICTION], table.torsion, table.rolling]
-    if not len(scene.pairs) or any((row != row[0]).any() for row in values):
+    dry = table.classes.values[:, col.PAIR_FRICTION]
+    values = [row[table.occur] for row in (dry, table.torsion, table.rolling)]
+    if not scene.n_pairs or any((row != row[0]).any() for row in values):
         return False
     masked = any(geom.group != 1 or geom.collides_with != 1 for geom in scene.geoms)
     told = scene.ignore or scene.include or len(scene.loops)
@@ -274,13 +275,12 @@ def _are_alike(scene: Scene) -> bool:
     open_ones = [replace(geom, group=1, collides_with=1) for geom in scene.geoms]
     untied = Loops(scene.model, ())
     made = touching_pairs(scene.model, open_ones, scene.bodies, untied, (), ())
-    return np.array_equal(made, scene.pairs)
+    return np.array_equal(made, scene.pair_runs)
 
 
 def _rubbing(scene: Scene, row: int, count: int) -> dict[str, str]:
     """Coefficients of a pair: 3 numbers, or 5 with those of torsion and rolling by axes."""
-    mu = float(scene.pair_values[row, col.PAIR_FRICTION])
-    torsion, rolling = float(scene.pair_table.torsion[row]), float(scene.pair_table.rolling[row])
+    mu, _, torsion, rolling = (float(value[0]) for value in scene.coefficients_of([row]))
     dim = 6 if rolling else 4 if torsion else 3 if mu else 1
     rubs = [mu, torsion, rolling] if count == 3 else [mu, mu, torsion, rolling, rolling]
     return {"condim": str(dim), "friction": words(np.array(rubs))}

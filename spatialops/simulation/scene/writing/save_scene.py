@@ -53,7 +53,7 @@ def save_scene(scene: Scene, path: str | os.PathLike[str], *, name: str = "robot
     >>> scene.add_actuators([so.Actuator.position("servo", "pin1", kp=100.0)], [0.5])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     again = so.load_scene(so.save_scene(scene, pathlib.Path(folder, "pendulum.xml")))
-    >>> len(again.pairs) == len(scene.pairs), again.actuators[0].name
+    >>> len(again.pairs) == scene.n_pairs, again.actuators[0].name
     (True, 'servo')
     """
     if not isinstance(scene, Scene):

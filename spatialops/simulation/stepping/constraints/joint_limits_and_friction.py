@@ -16,7 +16,8 @@ from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import copy_into, cross, put3, scaled, vec3
 from spatialops.collision import _layout as col
-from spatialops.collision.detector import FULL
+from spatialops.collision.broad_phase import FULL
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.dynamics.kinematics import axis_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
@@ -31,7 +32,7 @@ def has_joints(t: Tables) -> bool:
 @merged
 def of_joint(t: Tables, pair: int) -> bool:
     """Whether a pair is not one of geoms."""
-    return pair >= t.pairs.shape[0]
+    return pair >= count_pairs(t.pair_runs)
 
 
 @merged
@@ -57,7 +58,7 @@ def gap_of(t: Tables, j: int, q: Array) -> float:
 @kernel
 def stop_gap(t: Tables, pair: int, q: Array) -> float:
     """Gap of the stop that stands for a pair."""
-    return gap_of(t, pair - t.pairs.shape[0], q)
+    return gap_of(t, pair - count_pairs(t.pair_runs), q)
 
 
 @kernel
@@ -92,7 +93,7 @@ def joint_contacts(t: Tables, q: Array, v: Array, horizon: float, count: int) ->
 def put_joint(t: Tables, j: int, i: int, gap: float) -> None:
     """Row i of the contacts seen: stop or dry friction j."""
     k, kind = t.joint_ints[j, at.JOINT_LINK], t.joint_ints[j, at.JOINT_KIND]
-    t.seen_ints[i, col.CONTACT_PAIR] = t.pairs.shape[0] + j
+    t.seen_ints[i, col.CONTACT_PAIR] = count_pairs(t.pair_runs) + j
     t.seen_ints[i, col.CONTACT_A], t.seen_ints[i, col.CONTACT_B] = k, t.tree[k, layout.PARENT]
     t.seen_ints[i, col.CONTACT_FEATURE_A], t.seen_ints[i, col.CONTACT_FEATURE_B] = kind, 0
     axis = axis_of(t.tree, t.work, k)
@@ -129,7 +130,7 @@ def joint_rates(t: Tables, j: int, v: Array) -> tuple[float, float]:
 def put_joint_speeds(t: Tables, first: int, count: int, v: Array) -> None:
     """Rates of acting stops and dry frictions, rows `first` to `count`, at joint velocities v."""
     for i in range(first, count):
-        rates = joint_rates(t, t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0], v)
+        rates = joint_rates(t, t.ints[i, col.CONTACT_PAIR] - count_pairs(t.pair_runs), v)
         t.floats[i, col.APPROACH], t.floats[i, col.APPROACH + 1] = rates
 
 
@@ -144,7 +145,9 @@ def put_dry_limits(t: Tables, m: int) -> None:
     for i in range(m):
         if t.ints[i, col.CONTACT_FEATURE_A] == col.DRY:
             t.dry[i] = (
-                t.joint_floats[t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0], at.JOINT_LIMIT]
+                t.joint_floats[
+                    t.ints[i, col.CONTACT_PAIR] - count_pairs(t.pair_runs), at.JOINT_LIMIT
+                ]
                 * t.monitor[at.PIECE]
             )
 
@@ -207,7 +210,7 @@ def along_joint(t: Tables, j: int, normal: float, tangent: float) -> float:
 def sum_joints(t: Tables, share: float, before: Array, after: Array) -> None:
     """Add a share of joints' impulses, and their work p (v- + v+) / 2, to what the record keeps."""
     for i in range(n_of_geoms(t), t.control[at.ACTING] - t.control[at.MOMENTS]):
-        k, j = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
+        k, j = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_PAIR] - count_pairs(t.pair_runs)
         dry = t.joint_ints[j, at.JOINT_KIND] == col.DRY
         p = share * along_joint(t, j, t.floats[i, col.IMPULSE], t.floats[i, col.IMPULSE + 1])
         t.joint_sums[at.DRY_SUM if dry else at.STOP_SUM, k] += p

@@ -13,6 +13,7 @@ from spatialops.algebra.vectors import dot, minus, plus_scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import is_simple, relative_velocity
 from spatialops.collision.known_contacts import row_of_same
+from spatialops.collision.pair_runs import sides_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint
 from spatialops.simulation.stepping.tables import Tables
@@ -47,10 +48,8 @@ def jumped(t: Tables, ints: IntArray, floats: Array, i: int, j: int) -> bool:
     """
     if floats[i, col.APPROACH] >= -t.settings[at.THRESHOLD] or ints[i, col.CONTACT_FEATURE_A] < 0:
         return False
-    pair = ints[i, col.CONTACT_PAIR]
-    return jumped_on(t, t.pairs[pair, 0], floats, i, j) or jumped_on(
-        t, t.pairs[pair, 1], floats, i, j
-    )
+    a, b = sides_of(t.geom_ints, t.pair_runs, ints[i, col.CONTACT_PAIR])
+    return jumped_on(t, a, floats, i, j) or jumped_on(t, b, floats, i, j)
 
 
 @inlined
@@ -75,4 +74,7 @@ def size_across(t: Tables, g: int) -> float:
 @inlined
 def has_one_point(t: Tables, p: int) -> bool:
     """Whether a pair is the stop of a joint, or never touches in more than one point."""
-    return True if of_joint(t, p) else is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
+    if of_joint(t, p):
+        return True
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
+    return is_simple(t.geom_ints, a, b)

@@ -34,6 +34,8 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_coefficients import PairClasses, class_of
+from spatialops.collision.pair_runs import count_pairs, sides_of
 from spatialops.contact.newton._layout import FRICTIONLESS
 from spatialops.contact.rows import START, SparseRows, square_of, width_of
 from spatialops.simulation import _layout as at
@@ -46,7 +48,7 @@ _SPINS = 1e-9  # rad/s below which there is no direction of rolling
 
 
 def turning_of(torsion: Array, rolling: Array) -> Array:
-    """(n, KINDS) coefficients of pairs, m; no rows where no pair has any."""
+    """(n, KINDS) coefficients of classes of pairs, m; no rows where none has any."""
     if not (torsion.any() or rolling.any()):
         return np.zeros((0, KINDS))
     return np.stack([torsion, rolling], axis=1)
@@ -72,7 +74,7 @@ def has_moments(t: Tables) -> bool:
 @inlined
 def is_torsion(t: Tables, i: int) -> bool:
     """Whether acting contact i, which is a moment, resists the spin about a normal."""
-    return -1 - t.ints[i, col.CONTACT_PAIR] >= t.pairs.shape[0]
+    return -1 - t.ints[i, col.CONTACT_PAIR] >= count_pairs(t.pair_runs)
 
 
 @inlined
@@ -99,7 +101,7 @@ def add_moments(t: Tables) -> None:
     unit = spin_unit(t)
     for kind in range(KINDS):
         for i in range(n):
-            coefficient = t.turning[t.ints[i, col.CONTACT_PAIR], kind]
+            coefficient = t.turning[class_of_contact(t, i), kind]
             if coefficient > 0.0:
                 t.owners[count - m] = i
                 put_moment(t, i, count, kind, unit)
@@ -109,12 +111,20 @@ def add_moments(t: Tables) -> None:
 
 
 @inlined
+def class_of_contact(t: Tables, i: int) -> int:
+    """Class of the pair of acting contact i."""
+    p = t.ints[i, col.CONTACT_PAIR]
+    a, b = sides_of(t.geom_ints, t.pair_runs, p)
+    return class_of(PairClasses(t.class_values, t.own_pairs), t.geom_ints, p, a, b)
+
+
+@inlined
 def put_moment(t: Tables, i: int, row: int, kind: int, unit: float) -> None:
     """A moment of contact i: its names, place, axes and spins."""
     copy_into(t.ints[row], t.ints[i])
     copy_into(t.floats[row], t.floats[i])
     code = -1 - t.ints[i, col.CONTACT_PAIR]
-    t.ints[row, col.CONTACT_PAIR] = code - t.pairs.shape[0] if kind == TORSION else code
+    t.ints[row, col.CONTACT_PAIR] = code - count_pairs(t.pair_runs) if kind == TORSION else code
     spin = relative_spin(t.work, t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B], layout.OMEGA)
     put3(t.floats, row, col.NORMAL, ZERO3)
     if kind == TORSION:

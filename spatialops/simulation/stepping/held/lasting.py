@@ -13,6 +13,7 @@ from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.remembered import forget_all
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.memory_places import clear_places
 
 # Of fixed shape, zero where time begins.
 WHOLE = (
@@ -40,7 +41,7 @@ WHOLE = (
 COUNTED = (
     "control",
     "memory",
-    "memory_first",
+    "memory_places",
     "forces",
     "near",
     "seen_ints",
@@ -82,8 +83,9 @@ CONSTANT = (
     "geoms",
     "solids",
     "lists",
-    "pairs",
-    "pair_values",
+    "pair_runs",
+    "class_values",
+    "own_pairs",
     "sweep_order",
     "settings",
     "tree_of",
@@ -132,8 +134,9 @@ def clear(t: Tables) -> None:
         zero_rows(table)
     for i in range(3):
         t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
-    t.near[t.near.size - 1] = -1
+    t.near[t.near.shape[0] - 1, col.NEAR_PAIR] = -1
     forget_all(t.remembered)
+    clear_places(t.memory_places)
     for i in range(at.CONTROLS):
         if i not in _SCENE_CONTROLS:
             t.control[i] = 0

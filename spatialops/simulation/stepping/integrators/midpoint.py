@@ -27,6 +27,7 @@ from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
 from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into, dot, vec3
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation import _layout as at
@@ -286,7 +287,7 @@ def find_middle(t: Tables) -> int:
         t.monitor[at.PIECE] *= 0.5
         t.monitor[at.LONGEST] = t.monitor[at.PIECE]
     end_middle(t)
-    if t.pairs.shape[0] > 0:  # geoms are looked at with the velocities of V_E
+    if count_pairs(t.pair_runs) > 0:  # geoms are looked at with the velocities of V_E
         velocities_kernel(t.tree, t.links, t.vectors[at.V_E, : t.v.size], t.work)
     return OK
 

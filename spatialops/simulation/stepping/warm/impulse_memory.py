@@ -4,7 +4,7 @@ A contact of geoms keeps its force as a world vector, since its tangents turn wi
 projected on the new frame. So do moments. Rows of joints keep it along their axes. Forces, not
 impulses, are kept: impacts cut steps into long and short pieces.
 
-The contacts of a pair are a block of rows, whose first row is noted for every pair. A pair with
+The contacts of a pair are a block of rows, whose first row is noted under its number. A pair with
 more contacts than its block has rows is given a new one behind all others; where there is no room,
 the blocks of what acted long ago are dropped first. So there are as many rows as contacts act, not
 as could act.
@@ -19,19 +19,27 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint
 from spatialops.simulation.stepping.constraints.torsional_rolling import spin_unit
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.memory_places import clear_places, place_of, put_places
 
 
 @merged
 def is_of(t: Tables, p: int, s: int) -> bool:
-    """Whether row s of the memory is in use, and of pair p; what is noted may be outdated."""
+    """Whether row s of the memory is in use, and of pair p."""
     return s < t.control[at.MEMORY_ROWS] and t.memory[s, at.MEMORY_PAIR] == p
+
+
+@merged
+def block_of(t: Tables, p: int) -> int:
+    """The first row of pair p; behind all rows in use where it has none."""
+    first = t.memory_places[place_of(t.memory_places, t.memory, p)] - 1
+    return first if first >= 0 else t.control[at.MEMORY_ROWS]
 
 
 @merged
 def remembered(t: Tables, i: int) -> int:
     """Row of the memory of acting contact i; -1 where it did not act in this step or the last."""
     p = t.ints[i, col.CONTACT_PAIR]
-    s = t.memory_first[p]
+    s = block_of(t, p)
     while is_of(t, p, s):
         same_a = t.memory[s, at.MEMORY_FEATURE_A] == t.ints[i, col.CONTACT_FEATURE_A]
         same_b = t.memory[s, at.MEMORY_FEATURE_B] == t.ints[i, col.CONTACT_FEATURE_B]
@@ -105,7 +113,7 @@ def block_for(t: Tables, i: int) -> int:
     count = 1
     while i + count < t.control[at.ACTING] and t.ints[i + count, col.CONTACT_PAIR] == p:
         count += 1
-    first = t.memory_first[p]
+    first = block_of(t, p)
     have = 0
     while is_of(t, p, first + have):
         t.memory[first + have, at.MEMORY_STEP] = -1
@@ -118,25 +126,23 @@ def block_for(t: Tables, i: int) -> int:
         # More act in the pieces of two steps than there is room for: what did not act in this one
         # begins without.
         t.control[at.MEMORY_ROWS] = 0
+        clear_places(t.memory_places)
     first = t.control[at.MEMORY_ROWS]
     t.control[at.MEMORY_ROWS] = first + count
-    t.memory_first[p] = first
+    t.memory_places[place_of(t.memory_places, t.memory, p)] = first + 1
     return first
 
 
 @merged
 def drop_outdated(t: Tables) -> None:
     """Close the gaps that contacts of earlier steps leave."""
-    kept, last = 0, -1
+    kept = 0
     for s in range(t.control[at.MEMORY_ROWS]):
         if t.memory[s, at.MEMORY_STEP] < t.control[at.STEP]:
             continue
-        p = t.memory[s, at.MEMORY_PAIR]
-        if p != last:
-            t.memory_first[p] = kept
-        last = p
         for j in range(at.MEMORY_COLUMNS):
             t.memory[kept, j] = t.memory[s, j]
         put3(t.forces, kept, 0, vec3(t.forces, s, 0))
         kept += 1
     t.control[at.MEMORY_ROWS] = kept
+    put_places(t.memory_places, t.memory, kept)

@@ -13,6 +13,7 @@ from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import ZERO3, add3, cross, dot, minus, plus, put3, scaled, vec3
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.contact.newton.residual import FOUND, HELD, residual_of, rounding, speed_scale
 from spatialops.dynamics.response import answer_wrenches
 from spatialops.simulation import _layout as at
@@ -77,7 +78,7 @@ def push_links(t: Tables, work: Array, tau: Array) -> None:
         put3(work, k, layout.FORCE, ZERO3)
     for i in range(t.control[at.ACTING]):
         if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
-            j = t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
+            j = t.ints[i, col.CONTACT_PAIR] - count_pairs(t.pair_runs)
             p = along_joint(t, j, t.impulses[3 * i], t.impulses[3 * i + 1])
             tau[t.ints[i, col.CONTACT_A]] += p
             continue
@@ -113,7 +114,7 @@ def turn(work: Array, k: int, moment: Vec3) -> None:
 def put_speeds_after(t: Tables, i: int, dv: Array, v: Array) -> None:
     """Velocities of acting contact i after the impulses, along its frame."""
     if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
-        rates = joint_rates(t, t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0], dv)
+        rates = joint_rates(t, t.ints[i, col.CONTACT_PAIR] - count_pairs(t.pair_runs), dv)
         v[3 * i], v[3 * i + 1] = t.u[3 * i] + rates[0], t.u[3 * i + 1] + rates[1]
         v[3 * i + 2] = t.u[3 * i + 2]
         return

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import spatialops as so
 from spatialops._compile.jit import COMPILED
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.adapter import load_state
 from spatialops.simulation.stepping.warm import impulse_memory
@@ -73,7 +74,7 @@ def test_what_acted_in_this_step_or_the_last_is_remembered_by_name(data):
     known = {}
     for step in range(data.draw(st.integers(1, 12))):
         t.control[at.STEP] = step
-        names = data.draw(contact_names(len(t.pairs)))
+        names = data.draw(contact_names(count_pairs(t.pair_runs)))
         put_acting(t, names)
         for i, name in enumerate(names):
             value, since = known.get(name, (0.0, -2))
