@@ -60,8 +60,7 @@ def _named(
     table: dict[str, tuple[tuple[str, str], ...]],
     units: dict[str, str],
 ) -> Named:
-    kinds = dict(zip(model.joint_names, model.joint_kinds, strict=True))
     chosen = model.joint_names if joints is None else joints
-    found = [(name, *number) for name in chosen for number in table[kinds[name]]]
+    found = [(name, *number) for name in chosen for number in table[model.joint_kind(name)]]
     labels = tuple(f"{name}.{label}" if label else name for name, label, _ in found)
     return Named(labels, tuple(units.get(unit, unit) for _, _, unit in found))

@@ -130,6 +130,7 @@ class Model:
     ready: tuple[tuple[NodeLike, ...], Nodes] = field(init=False, repr=False)
     """The last nodes that were looked up by names, and what they are: doors read it."""
     _slices: dict[str, tuple[slice, slice]] = field(init=False, repr=False)
+    _kinds: dict[str, str] = field(init=False, repr=False)
     _resolved: dict[tuple[NodeLike, ...], Nodes] = field(
         init=False, repr=False, default_factory=dict
     )
@@ -153,6 +154,8 @@ class Model:
         object.__setattr__(self, "borne", borne)
         object.__setattr__(self, "branches", branches_of(self.tree, self.links))
         object.__setattr__(self, "_slices", self._joint_slices())
+        kinds = dict(zip(self.joint_names, self.joint_kinds, strict=True))
+        object.__setattr__(self, "_kinds", kinds)
         object.__setattr__(self, "own_coordinates", _own_coordinates(self._slices, self.nv))
         room = np.empty((self.nv, layout.WORK_COLUMNS)) if self.nv < LONG else None
         object.__setattr__(self, "held", room)
@@ -288,6 +291,33 @@ class Model:
         slice(1, 2, None)
         """
         return self._joint(joint)[1]
+
+    def joint_kind(self, joint: str) -> str:
+        """Kind of a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Its name.
+
+        Returns
+        -------
+        str
+            As `Joint` has it.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown name.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> so.models.pendulum(3).model.joint_kind("pin2")
+        'revolute'
+        """
+        self._joint(joint)  # refuses others
+        return self._kinds[joint]
 
     def _joint(self, joint: str) -> tuple[slice, slice]:
         try:
