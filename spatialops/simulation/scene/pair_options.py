@@ -21,7 +21,7 @@ from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
-    from spatialops.simulation.scene.scene import Scene
+    from spatialops.simulation.scene.scene_pairs import ScenePairs
 
 PairLaw: TypeAlias = Literal["coulomb", "cone", "no-slip", "frictionless", "viscous"]
 _WHOLE = {
@@ -156,7 +156,7 @@ def checked_pairs(given: object, names: Iterable[str]) -> tuple[Pair, ...]:
     return checked
 
 
-def pair_table(scene: Scene) -> PairTable:
+def pair_table(scene: ScenePairs) -> PairTable:
     """Coefficients of the scene's geoms by class, and those of `Scene.pair_laws` behind them.
 
     Classes of which there is no pair have none.
@@ -190,7 +190,7 @@ def pair_table(scene: Scene) -> PairTable:
     return table
 
 
-def _own_pairs(scene: Scene) -> tuple[IntArray, list[Pair]]:
+def _own_pairs(scene: ScenePairs) -> tuple[IntArray, list[Pair]]:
     """Numbers of the pairs that have something of their own, in order, and what that is."""
     number = {geom.name: g for g, geom in enumerate(scene.geoms)}
     first = first_runs(scene.pair_runs, len(scene.geoms))
