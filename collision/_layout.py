@@ -52,7 +52,7 @@ RUN_FIRST = 1
 RUN_PAIR = 2
 RUN_COLUMNS = 3
 
-# Float table of classes of pairs, see `pair_classes`.
+# Float table of classes of pairs, see `pair_coefficients`.
 PAIR_FRICTION = 0
 PAIR_RESTITUTION = 1
 PAIR_COLUMNS = 2
@@ -79,7 +79,7 @@ PLANE_OFFSET = 3
 SOLID_COLUMNS = 6  # a vertex takes 3, a plane 4, a box 6: least and greatest corner
 
 # Integer table of contacts.
-CONTACT_PAIR = 0  # its number; with the features the contact's name at every step
+CONTACT_PAIR = 0  # number of its pair; with the features the contact's name at every step
 CONTACT_A = 1  # link of side A, which the normal points to; -1: the world
 CONTACT_B = 2
 CONTACT_FEATURE_A = 3  # vertex, edge or face of A that touches

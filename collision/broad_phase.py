@@ -194,17 +194,15 @@ def sweep(
             other = along[j]
             if low_end(geom_ints, geoms, places, still, other) > end:
                 break
-            plane = geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
-            a, b = (other, g) if plane else (g, other)
+            low, high = min(g, other), max(g, other)
+            a, b = turned(geom_ints, low, high)
             if not bound_gap(geom_ints, geoms, places, a, b) < skin:
                 continue
-            low, high = min(g, other), max(g, other)
             p = pair_of(runs, first, low, high)
             if p < 0:
                 continue
             if count == near.shape[0] - 1:
                 return FULL
-            a, b = turned(geom_ints, low, high)
             put_near(near, count, p, a, b)
             count += 1
     sort(near, count)

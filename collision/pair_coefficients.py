@@ -15,6 +15,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray, in_parts
 from spatialops._compile.jit import inlined, kernel
 from spatialops.collision import _layout as col
+from spatialops.collision.pair_runs import sides_of
 from spatialops.collision.shapes import Geom
 
 _LEAST = {"friction": 3, "torsion": 4, "rolling": 6}  # condim that lets a coefficient act
@@ -72,6 +73,13 @@ def class_of(classes: PairClasses, geom_ints: IntArray, p: int, a: int, b: int) 
     return geom_ints[a, col.GEOM_KINDS] + geom_ints[b, col.GEOM_KIND]
 
 
+@inlined
+def class_of_pair(classes: PairClasses, geom_ints: IntArray, runs: IntArray, p: int) -> int:
+    """Class of pair p, of the geoms that its run says."""
+    a, b = sides_of(geom_ints, runs, p)
+    return class_of(classes, geom_ints, p, a, b)
+
+
 @kernel
 def place_among(numbers: IntArray, number: int) -> int:
     """How many of some numbers in order are less than one."""
@@ -87,11 +95,11 @@ def place_among(numbers: IntArray, number: int) -> int:
 
 @kernel
 def put_classes(
-    classes: PairClasses, geom_ints: IntArray, pairs: IntArray, sides: IntArray, found: IntArray
+    classes: PairClasses, geom_ints: IntArray, runs: IntArray, pairs: IntArray, found: IntArray
 ) -> None:
     """Classes of pairs."""
     for i in range(pairs.size):
-        found[i] = class_of(classes, geom_ints, pairs[i], sides[i, 0], sides[i, 1])
+        found[i] = class_of_pair(classes, geom_ints, runs, pairs[i])
 
 
 def geom_kinds(geoms: Sequence[Geom]) -> tuple[Array, IntArray]:

@@ -84,11 +84,8 @@ class ScenePairs:
         >>> scene.sides_of([0]).tolist(), scene.pair_names(0)
         ([[0, 15]], ('trunk', 'ground'))
         """
-        given = array(pairs, (None,), "pairs", finite=True)
-        numbers = given.astype(np.int64)
+        numbers = self._numbers(pairs)
         sides = np.zeros((len(numbers), 2), dtype=np.int64)
-        if ((numbers != given) | (numbers < 0) | (numbers >= self.n_pairs)).any():
-            raise ArgumentError(f"pairs: expected whole numbers from 0 to {self.n_pairs - 1}")
         pair_runs.put_sides(self.geom_ints, self.pair_runs, numbers, sides)
         return sides
 
@@ -110,10 +107,9 @@ class ScenePairs:
         ArgumentError
             As `sides_of`.
         """
-        sides = self.sides_of(pairs)
-        numbers = np.asarray(pairs, dtype=np.float64).astype(np.int64)
+        numbers = self._numbers(pairs)
         found = np.zeros(len(numbers), dtype=np.int64)
-        put_classes(self.pair_table.classes, self.geom_ints, numbers, sides, found)
+        put_classes(self.pair_table.classes, self.geom_ints, self.pair_runs, numbers, found)
         return found
 
     def coefficients_of(self, pairs: ArrayLike) -> Coefficients:
@@ -168,6 +164,14 @@ class ScenePairs:
         """
         a, b = self.sides_of([pair])[0]
         return self.geoms[a].name, self.geoms[b].name
+
+    def _numbers(self, pairs: ArrayLike) -> IntArray:
+        """Numbers of pairs, checked."""
+        given = array(pairs, (None,), "pairs", finite=True)
+        numbers = given.astype(np.int64)
+        if ((numbers != given) | (numbers < 0) | (numbers >= self.n_pairs)).any():
+            raise ArgumentError(f"pairs: expected whole numbers from 0 to {self.n_pairs - 1}")
+        return numbers
 
     def _put_pairs(self) -> None:
         """Which pairs may touch, and how many contacts they may have."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import BoolArray, IntArray
+from spatialops.collision import _layout as col
 from spatialops.collision.shapes import Geom, may_collide
 from spatialops.errors import ArgumentError
 from spatialops.tree.loops import Loops
@@ -37,7 +38,7 @@ def touching_pairs(
     among = [_spans_where(row[masks]) for row in allowed]
     on_body = _spans_by_body(of)
     beside = _beside(_neighbours(model, of) | _tied_bodies(model, loops))
-    found = [np.zeros((0, 3), dtype=np.int64)]
+    found = [np.zeros((0, col.RUN_COLUMNS), dtype=np.int64)]
     count = runs = 0
     for a, body in enumerate(of.tolist()):
         spans = _later(among[masks[a]], a)

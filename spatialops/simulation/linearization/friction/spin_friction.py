@@ -30,8 +30,8 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
-from spatialops.collision.pair_coefficients import class_of
-from spatialops.collision.pair_runs import count_pairs, sides_of
+from spatialops.collision.pair_coefficients import class_of_pair
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.derivatives.carried import AXIS, FIRST, one_of_eight
 from spatialops.simulation.linearization import _layout as of
@@ -97,8 +97,8 @@ def put_moment_status(touched: Touched, room: Room, k: int) -> None:
     i = ints[k, of.ROW]
     pressed = touched.floats[ints[ints[k, of.OWNER], of.ROW], col.IMPULSE]
     torsion = is_torsion(touched, room, k)
-    a, b = sides_of(touched.geom_ints, touched.pair_runs, ints[k, of.PAIR])
-    own = class_of(touched.classes, touched.geom_ints, ints[k, of.PAIR], a, b)
+    runs = touched.pair_runs
+    own = class_of_pair(touched.classes, touched.geom_ints, runs, ints[k, of.PAIR])
     limit = touched.turning[own, 0 if torsion else 1]
     ints[k, of.STATUS] = of.OPEN
     ints[k, of.PRESSES] = 0

@@ -34,8 +34,8 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
-from spatialops.collision.pair_coefficients import PairClasses, class_of
-from spatialops.collision.pair_runs import count_pairs, sides_of
+from spatialops.collision.pair_coefficients import PairClasses, class_of_pair
+from spatialops.collision.pair_runs import count_pairs
 from spatialops.contact.newton._layout import FRICTIONLESS
 from spatialops.contact.rows import START, SparseRows, square_of, width_of
 from spatialops.simulation import _layout as at
@@ -113,9 +113,8 @@ def add_moments(t: Tables) -> None:
 @inlined
 def class_of_contact(t: Tables, i: int) -> int:
     """Class of the pair of acting contact i."""
-    p = t.ints[i, col.CONTACT_PAIR]
-    a, b = sides_of(t.geom_ints, t.pair_runs, p)
-    return class_of(PairClasses(t.class_values, t.own_pairs), t.geom_ints, p, a, b)
+    classes = PairClasses(t.class_values, t.own_pairs)
+    return class_of_pair(classes, t.geom_ints, t.pair_runs, t.ints[i, col.CONTACT_PAIR])
 
 
 @inlined
